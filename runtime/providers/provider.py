@@ -1,0 +1,102 @@
+"""What a language-model client is: one method that streams a reply, and data about its quirks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from runtime.errors import OrionError
+from runtime.messages import Message, StopReason, ToolCall, ToolSpec, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One model call. `session` is a stable key under which a provider may keep a warm prompt cache."""
+
+    session: str
+    model: str
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    temperature: float = 0.7
+    max_tokens: int = 1024
+    window: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """More of the reasoning; `opaque` is a provider's signature of the block it closes."""
+
+    text: str
+    opaque: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallReady:
+    """A tool call is whole."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What the provider is doing before the first token; `fraction` is 0–1 while evaluating."""
+
+    state: Literal["starting", "loading", "waiting", "evaluating", "ready", "restarted"]
+    fraction: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The reply is whole. Always the last item of a good stream."""
+
+    stop_reason: StopReason
+    usage: Usage
+    tokens_per_second: float = 0.0
+    window: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The reply broke off. Always the last item of a failed stream; text before it stays valid."""
+
+    error: OrionError
+
+
+StreamItem = TextDelta | ReasoningDelta | CallReady | Progress | Finished | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """A provider's quirks as data. `local`: nothing leaves this machine. `idempotent_retry`: a call that
+    failed before its first item may be sent again."""
+
+    name: str
+    local: bool
+    tools: bool = True
+    images: bool = False
+    idempotent_retry: bool = True
+
+
+class Provider(Protocol):
+    """A language-model client. Owned and closed by the runtime; used from its event loop only."""
+
+    @property
+    def traits(self) -> Traits: ...
+
+    def stream(self, request: Request) -> AsyncIterator[StreamItem]:
+        """Yield the reply as it comes; the last item is Finished or Failed, and nothing is raised for a
+        fault of the world. Closing the iterator (aclose) cancels the call within 200 ms."""
+        ...
+
+    async def close(self) -> None:
+        """Free processes and connections; idempotent."""
+        ...

@@ -1,0 +1,1 @@
+"""Local weights and the child process that runs them; this room knows no agent and no window."""

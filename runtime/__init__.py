@@ -1,0 +1,1 @@
+"""The agent itself: sessions, the loop, providers, tools and the terminal, in plain asyncio without Qt."""

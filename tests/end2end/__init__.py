@@ -1,0 +1,1 @@
+"""The whole program, driven as a person would drive it."""

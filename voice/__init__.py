@@ -1,0 +1,1 @@
+"""Speech in and speech out as text; this room knows no agent and no window."""

@@ -11,7 +11,7 @@ help: ## list the targets
 install: ## build .venv with everything the program needs
 	@$(PYTHON) installer/bootstrap.py install
 
-run: ## start Orion: the window, or the terminal chat without a display (ARGS="ask hello" for one command)
+run: ## start Orion: the window, or without a display the terminal chat (ARGS="doctor" for a command)
 	@$(PYTHON) installer/bootstrap.py run -- $(ARGS)
 
 check: .prepared ## format, lint, types, walls and sizes

@@ -30,7 +30,7 @@ settings.load_profile("house")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Cut the run off from this machine's user: own folders and locale, no keys, no screen but the test-bed's."""
+    """Cut the run off from this machine's user: own folders, no keys, only the test-bed's screen."""
     for name in list(os.environ):
         ours = name.startswith(("ORION_", "COMPUTER_USE_", "XDG_")) and name != "XDG_RUNTIME_DIR"
         if ours or "API_KEY" in name:

@@ -168,18 +168,23 @@ def _widgets() -> list[Any]:
 
 
 def _left_widgets(before: set[Any]) -> list[str]:
-    if QCoreApplication.instance() is not None:
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    return [f"widget {type(widget).__name__}" for widget in _widgets() if widget not in before]
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    late = [widget for widget in _widgets() if widget not in before]
+    named = [f"widget {type(widget).__name__}" for widget in late]
+    for widget in late:
+        widget.close()
+        widget.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    return named
 
 
 def _left_timers() -> list[str]:
-    timers = [thing for thing in gc.get_objects() if issubclass(type(thing), QTimer)]
-    return [
-        f"timer {timer.objectName()} of {timer.parent()}"
-        for timer in timers
-        if isValid(timer) and timer.isActive()
-    ]
+    timers = [thing for thing in gc.get_objects() if issubclass(type(thing), QTimer) and isValid(thing)]
+    late = [timer for timer in timers if timer.isActive()]
+    named = [f"timer {timer.objectName() or 'without a name'} of {timer.parent()}" for timer in late]
+    for timer in late:
+        timer.stop()
+    return named
 
 
 # --- the test-bed -------------------------------------------------------------------------------------

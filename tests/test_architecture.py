@@ -62,7 +62,7 @@ def test_importing_a_module_starts_and_loads_nothing() -> None:
 
 
 def raised_in(file: Path) -> Iterator[tuple[str, set[str] | None]]:
-    """Codes given to our error classes or to `sentence` as literals, with the fields given (None: not literal)."""
+    """Codes given literally to our error classes or to `sentence`, with the fields given (None: unknown)."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue

@@ -14,7 +14,7 @@ PLAIN = ["--generate-hashes", "--no-emit-index-url", "--no-header", "--no-annota
 
 
 def compile_lock(name: str, *sources: str, given: str = "") -> None:
-    """Write installer/locks/`name` from `sources`; `given` is the text of requirements, when there is no file."""
+    """Write installer/locks/`name` from `sources`; `given` is read as requirements from "-"."""
     command = [*COMPILE, *PLAIN, *sources, "--output-file", str(LOCKS / name)]
     subprocess.run(command, cwd=ROOT, input=given, text=True, check=True)
 

@@ -1,4 +1,4 @@
-"""Every shipped component is listed with its licence and text, and none of them binds the house to the GPL."""
+"""Every shipped component is listed with its licence and text, and none binds the house to the GPL."""
 
 from __future__ import annotations
 

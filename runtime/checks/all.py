@@ -1,0 +1,30 @@
+"""All checks, in the order in which a person would want to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runtime.checks import extras, machine, model, program
+from runtime.checks.check import Check
+from runtime.paths import Home
+
+
+def every_check(home: Home) -> Iterator[Check]:
+    """Run the checks one after the other; the last but three starts the engine and takes a second."""
+    yield machine.python()
+    yield machine.processor()
+    yield machine.memory()
+    yield program.home(home)
+    yield program.disk(home)
+    yield program.workspace(home)
+    yield program.settings(home)
+    yield from program.profiles(home)
+    yield from program.sessions(home)
+    bundled = model.bundled()
+    yield from bundled
+    yield model.engine()
+    yield machine.qt()
+    yield machine.display()
+    yield extras.keyring()
+    yield extras.audio()
+    yield extras.containers()

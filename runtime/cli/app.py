@@ -1,0 +1,220 @@
+"""The command line: its commands, options and help; the work is in the modules beside it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resources.translation import _
+from runtime.cli import exit_codes
+from runtime.cli.exit_codes import ExitCode
+from runtime.cli.terminal import Terminal
+
+_EPILOG = "\b\n" + _("Exit codes:") + "\n" + exit_codes.table()
+
+app = typer.Typer(
+    name="orion",
+    help=_(
+        "An AI agent of your own. Without a command the window opens; with one, you stay in the terminal."
+    ),
+    epilog=_EPILOG,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+sessions_app = typer.Typer(
+    help=_("List, show, search, export, rename, fork, delete and restore sessions."),
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(sessions_app, name="sessions")
+
+Json = Annotated[bool, typer.Option("--json", help=_("Print JSON for a program to read."))]
+SessionId = Annotated[
+    str, typer.Argument(metavar="SESSION", help=_("Its id, the beginning of it, or 'last'."))
+]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", "-p", help=_("Profile to use, for example orion-local."))
+]
+ModelOption = Annotated[str, typer.Option("--model", "-m", help=_("Model to use instead of the profile's."))]
+SessionOption = Annotated[
+    str,
+    typer.Option("--session", "-s", help=_("Go on in this session: its id, the beginning of it, or 'last'.")),
+]
+PrivateOption = Annotated[bool, typer.Option("--private", help=_("Store nothing of this session."))]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from runtime.diagnostics import version
+
+        Terminal().answer(f"orion {version()}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def orion(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help=_("Print the version and end.")),
+    ] = False,
+) -> None:
+    """Everything of the program that needs no window."""
+
+
+@app.command(help=_("Ask one question and print the answer as it comes."))
+def ask(
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help=_("The question; '-' reads it from standard input."))
+    ],
+    profile: ProfileOption = "",
+    model: ModelOption = "",
+    session: SessionOption = "",
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", "-t", min=0.001, help=_("Give up after this many seconds."))
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help=_("Print every event as one line of JSON."))] = False,
+    private: PrivateOption = False,
+) -> ExitCode:
+    from runtime.cli.ask import Question
+    from runtime.cli.ask import ask as run
+
+    return run(Question(text, profile, model, session, timeout, json, private), Terminal())
+
+
+@app.command(help=_("Talk with the agent here in the terminal; /help lists what you can type."))
+def chat(
+    profile: ProfileOption = "",
+    model: ModelOption = "",
+    session: SessionOption = "",
+    private: PrivateOption = False,
+) -> ExitCode:
+    from runtime.cli.chat import chat as run
+
+    return run(Terminal(), profile=profile, model=model, session=session, private=private)
+
+
+@app.command(help=_("Check what works on this machine and say how to mend what does not."))
+def doctor(json: Json = False) -> ExitCode:
+    from runtime.cli.doctor import doctor as run
+
+    return run(Terminal(), as_json=json)
+
+
+@app.command(
+    help=_("Print a report to send along with a question: versions, checks, the last log lines; no secrets.")
+)
+def diagnostics() -> ExitCode:
+    from runtime.cli.doctor import report
+
+    return report(Terminal())
+
+
+@sessions_app.command("list", help=_("List sessions, newest first."))
+def list_sessions(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help=_("At most this many."))] = 50,
+    json: Json = False,
+) -> ExitCode:
+    from runtime.cli import sessions
+
+    return sessions.show_list(Terminal(), limit, as_json=json)
+
+
+@sessions_app.command(help=_("Search the text of all sessions."))
+def search(
+    text: Annotated[str, typer.Argument(metavar="TEXT")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help=_("At most this many."))] = 20,
+    json: Json = False,
+) -> ExitCode:
+    from runtime.cli import sessions
+
+    return sessions.search(Terminal(), text, limit, as_json=json)
+
+
+@sessions_app.command(help=_("Print a session."))
+def show(session: SessionId, json: Json = False) -> ExitCode:
+    from runtime.cli import sessions
+
+    return sessions.show(Terminal(), session, as_json=json)
+
+
+@sessions_app.command(help=_("Write a session to a file, or to standard output."))
+def export(
+    session: SessionId,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help=_("File to write; it must not exist."))
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help=_("JSON that can be imported, instead of Markdown."))
+    ] = False,
+) -> ExitCode:
+    from runtime.cli import sessions
+
+    return sessions.export(Terminal(), session, output, as_json=json)
+
+
+@sessions_app.command(
+    "import", help=_("Read an exported session (JSON) from a file, or '-' for standard input.")
+)
+def import_session(file: Annotated[str, typer.Argument(metavar="FILE")], json: Json = False) -> ExitCode:
+    from runtime.cli import sessions
+
+    return sessions.import_(Terminal(), file, as_json=json)
+
+
+@sessions_app.command(help=_("Give a session another title."))
+def rename(
+    session: SessionId, title: Annotated[str, typer.Argument(metavar="TITLE")], json: Json = False
+) -> ExitCode:
+    from runtime.cli import sessions
+
+    return sessions.rename(Terminal(), session, title, as_json=json)
+
+
+@sessions_app.command(help=_("Delete a session; the printed token takes it back."))
+def delete(session: SessionId, json: Json = False) -> ExitCode:
+    from runtime.cli import sessions
+
+    return sessions.delete(Terminal(), session, as_json=json)
+
+
+@sessions_app.command(help=_("Take back a deletion."))
+def restore(token: Annotated[str, typer.Argument(metavar="TOKEN")], json: Json = False) -> ExitCode:
+    from runtime.cli import sessions
+
+    return sessions.restore(Terminal(), token, as_json=json)
+
+
+@sessions_app.command(help=_("Start a new session that goes on from a message of another one."))
+def fork(
+    session: SessionId,
+    message: Annotated[
+        str, typer.Argument(metavar="MESSAGE", help=_("Id of the message, see 'show --json'."))
+    ],
+    json: Json = False,
+) -> ExitCode:
+    from runtime.cli import sessions
+
+    return sessions.fork(Terminal(), session, message, as_json=json)
+
+
+def run(argv: list[str]) -> int:
+    """Run one command line (without the program's name) and return its exit code; raises OrionError,
+    KeyboardInterrupt and BrokenPipeError as the command does."""
+    try:
+        code = app(argv or ["--help"], prog_name="orion", standalone_mode=False)
+    except typer.TyperException as error:
+        Terminal().note(error.format_message().replace("\n", " "), "bad")
+        return ExitCode.USAGE
+    except typer.Abort:
+        return ExitCode.INTERRUPTED
+    return int(code or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,62 @@
+"""`orion doctor` and `orion diagnostics`: what works here, and a report of it to send to somebody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from resources.translation import _
+from runtime.checks.all import every_check
+from runtime.checks.check import Check
+from runtime.cli.exit_codes import ExitCode
+from runtime.cli.terminal import Terminal
+from runtime.paths import find_home
+
+_SIGNS = {"ok": ("✓", "ok"), "warn": ("!", "!"), "fail": ("✗", "FAIL")}
+_STYLES = {"ok": "good", "warn": "warn", "fail": "bad"}
+
+
+def doctor(terminal: Terminal, *, as_json: bool) -> ExitCode:
+    """Run every check and print it as soon as it is known; FAILED when one failed."""
+    checks: list[Check] = []
+    for check in _watched(terminal):
+        checks.append(check)
+        if not as_json:
+            _print(terminal, check)
+    failed = sum(check.status == "fail" for check in checks)
+    if as_json:
+        answer = {"ok": not failed, "checks": [check.as_dict() for check in checks]}
+        terminal.answer(json.dumps(answer, indent=2) + "\n")
+    elif failed:
+        terminal.answer(
+            "\n" + _("{count} of {all} checks failed.").format(count=failed, all=len(checks)) + "\n"
+        )
+    else:
+        terminal.answer("\n" + _("Everything needed works.") + "\n")
+    return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def report(terminal: Terminal) -> ExitCode:
+    """Print the report to copy."""
+    from runtime import diagnostics
+
+    terminal.answer(diagnostics.report(find_home(), list(_watched(terminal))))
+    return ExitCode.OK
+
+
+def _watched(terminal: Terminal) -> Iterable[Check]:
+    """The checks, with a status line about the slow ones."""
+    terminal.status(_("Looking…"))
+    for check in every_check(find_home()):
+        terminal.clear()
+        yield check
+        terminal.status(_("Looking…"))
+    terminal.clear()
+
+
+def _print(terminal: Terminal, check: Check) -> None:
+    sign = terminal.sign(*_SIGNS[check.status])
+    mark = terminal.painted(f"{sign:<4}", _STYLES[check.status])
+    terminal.answer(f"{mark}{check.name:<16}{check.what}\n")
+    if check.mend:
+        terminal.answer(f"{'':<20}{terminal.painted(check.mend, 'dim')}\n")

@@ -1,0 +1,27 @@
+"""Finds the session a person means: by its id, the beginning of it, or the word "last"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runtime.errors import OrionError
+
+if TYPE_CHECKING:
+    from runtime.sessions import SessionStore
+
+_ALL = 1_000_000
+
+
+def find_session(store: SessionStore, wanted: str) -> str:
+    """The id of the session meant; OrionError `cli_session_unknown` or `cli_session_ambiguous`."""
+    ids = [str(row["id"]) for row in store.list(_ALL)]
+    if wanted == "last" and ids:
+        return ids[0]
+    if wanted in ids:
+        return wanted
+    found = [known for known in ids if wanted and known.startswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise OrionError("cli_session_ambiguous", session=wanted, count=len(found))
+    raise OrionError("cli_session_unknown", session=wanted)

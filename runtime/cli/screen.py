@@ -1,0 +1,192 @@
+"""Draws the events of a turn: the answer on the output, everything about it on the error stream."""
+
+from __future__ import annotations
+
+import json
+from typing import assert_never
+
+from resources.sentences import sentence
+from resources.translation import _
+from runtime import events
+from runtime.cli.painter import Painter
+from runtime.cli.terminal import Terminal
+from runtime.events import Event
+from runtime.messages import JsonObject
+
+_STATES = {
+    "starting": "Starting the model…",
+    "loading": "Loading {model}…",
+    "waiting": "Waiting for {model}…",
+    "evaluating": "Reading the conversation… {percent} %",
+    "restarted": "Starting the model again…",
+}
+_FAILURES = {"denied": "not allowed", "unknown": "outcome unknown", "cancelled": "stopped"}
+_LONGEST_ARGUMENT = 60
+
+
+def arguments_in_short(arguments: JsonObject, longest: int = _LONGEST_ARGUMENT) -> str:
+    """Arguments of a call on one line: the value alone when there is one, else name=value, long ones cut."""
+
+    def shown(value: object) -> str:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text = " ".join(text.split())
+        return text if len(text) <= longest else text[: longest - 1] + "…"
+
+    if len(arguments) == 1:
+        return shown(next(iter(arguments.values())))
+    return "  ".join(f"{name}={shown(value)}" for name, value in arguments.items())
+
+
+class Lines:
+    """`--json`: one event a line on the output, ASCII, nothing else."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    def draw(self, event: Event) -> None:
+        """Write `event`; an error is also said as a sentence on the error stream."""
+        self._terminal.answer(json.dumps(event.as_dict(), separators=(",", ":")) + "\n")
+        if isinstance(event.body, events.ErrorRaised):
+            self._terminal.note(sentence(event.body.code, **event.body.fields), "bad")
+
+
+class Screen:
+    """Draws for a person: the answer as it comes, thinking and tools dimmed, one last line with figures."""
+
+    def __init__(self, terminal: Terminal, *, figures: bool = True) -> None:
+        self._terminal = terminal
+        self._figures = figures
+        self._painter: Painter | None = None
+        self._anything = False
+        self._speed = 0.0
+        self._local = True
+
+    def draw(self, event: Event) -> None:
+        """Draw what `event` says; events that a terminal need not show pass silently."""
+        terminal = self._terminal
+        match event.body:
+            case events.ResponseChunk(text=text):
+                self._say(text)
+            case events.ResponseComplete():
+                self._close()
+            case events.ThinkingStart():
+                terminal.note(terminal.sign("◌ ", "") + _("Thinking"), "dim")
+            case events.ThinkingChunk(text=text):
+                terminal.note(text, "italic", end="")
+            case events.ThinkingComplete(seconds=seconds):
+                terminal.end_note()
+                terminal.note(_("Thought for {seconds} s").format(seconds=f"{seconds:.1f}") + "\n")
+            case events.ModelState() as state:
+                self._model(state)
+            case events.UsageReport(tokens_per_second=speed, local=local):
+                self._speed, self._local = speed, local
+            case events.Done() as done:
+                self._done(done)
+            case events.ErrorRaised(code=code, fields=fields):
+                self._close()
+                terminal.note(sentence(code, **fields), "bad")
+            case events.Fallback(old=old, new=new):
+                terminal.note(_("{old} does not answer; {new} takes over.").format(old=old, new=new), "warn")
+            case events.Compaction():
+                terminal.note(_("Older messages were summarised for the model; the stored chat is whole."))
+            case events.Queued():
+                terminal.note(_("Queued: it is read before the next step."))
+            case events.Paused(paused=True, reason=reason):
+                terminal.status(_("Paused: {reason}").format(reason=reason))
+            case (
+                events.ToolStart()
+                | events.ToolChunk()
+                | events.ToolComplete()
+                | events.ToolFailed()
+                | events.Boundary()
+            ) as body:
+                self._tool(body)
+            case events.Undone(files=files):
+                terminal.note(_("Taken back: {files}").format(files=", ".join(files)))
+            case events.PlanCreated(steps=steps) | events.PlanUpdated(steps=steps):
+                for step in steps:
+                    terminal.note(f"  {step.get('status', '')}  {step.get('title', '')}")
+            case events.TaskUpdate(summary=summary):
+                terminal.note(summary)
+            case (
+                events.StateChange()
+                | events.UserSaid()
+                | events.Paused()
+                | events.ModeChanged()
+                | events.ApprovalRequired()
+                | events.ApprovalReceived()
+            ):
+                pass
+            case _:
+                assert_never(event.body)
+
+    def _say(self, text: str) -> None:
+        self._anything = True
+        if not self._terminal.out_tty:
+            self._terminal.answer(text)
+            return
+        if self._painter is None:
+            self._painter = Painter(self._terminal.width, colour=self._terminal.colour_out)
+        self._terminal.answer(self._painter.feed(text))
+
+    def _close(self) -> None:
+        if self._painter is not None:
+            self._terminal.answer(self._painter.finish())
+            self._painter = None
+        if self._anything:
+            self._terminal.end_answer()
+        self._anything = False
+
+    def _model(self, state: events.ModelState) -> None:
+        if state.state in ("ready", "unloaded"):
+            self._terminal.clear()
+            return
+        percent = round(state.progress * 100)
+        self._terminal.status(_(_STATES[state.state]).format(model=state.model, percent=percent))
+
+    def _tool(
+        self,
+        body: events.ToolStart | events.ToolChunk | events.ToolComplete | events.ToolFailed | events.Boundary,
+    ) -> None:
+        terminal = self._terminal
+        self._close()
+        match body:
+            case events.ToolStart(name=name, arguments=arguments):
+                mark = terminal.sign("▸", ">")
+                terminal.note(f"{mark} {name}  {arguments_in_short(arguments)}".rstrip())
+            case events.ToolChunk(text=text):
+                terminal.note(text, end="")
+            case events.ToolComplete(name=name, seconds=seconds):
+                terminal.end_note()
+                terminal.note(f"{terminal.sign('✓', 'ok:')} {name}  {_time(seconds)}", "good")
+            case events.ToolFailed(name=name, kind=kind, text=text):
+                terminal.end_note()
+                reason = _(_FAILURES.get(kind, "failed"))
+                terminal.note(
+                    f"{terminal.sign('✗', 'failed:')} {name}  {reason}: {' '.join(text.split())}", "warn"
+                )
+            case events.Boundary(name=name, rule=rule):
+                text = _("{name} was refused by the rule “{rule}”.").format(name=name, rule=rule)
+                terminal.note(text, "warn")
+            case _:
+                assert_never(body)
+
+    def _done(self, done: events.Done) -> None:
+        terminal = self._terminal
+        self._close()
+        terminal.end_note()
+        terminal.clear()
+        if done.reason == "cancelled":
+            terminal.note(_("Stopped."), "warn")
+        if not (self._figures and terminal.err_tty):
+            return
+        where = _("on this machine") if self._local else _("not on this machine")
+        figures = [_("{count} tokens").format(count=done.usage.get("completion", 0))]
+        if self._speed:
+            figures.append(_("{speed} tokens/s").format(speed=round(self._speed)))
+        figures += [_time(done.seconds), f"{done.model} {where}"]
+        terminal.note("\n" + terminal.sign(" · ", ", ").join(figures))
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -92,7 +92,7 @@ class Provider(Protocol):
     @property
     def traits(self) -> Traits: ...
 
-    def stream(self, request: Request) -> AsyncIterator[StreamItem]:
+    def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
         """Yield the reply as it comes; the last item is Finished or Failed, and nothing is raised for a
         fault of the world. Closing the iterator (aclose) cancels the call within 200 ms."""
         ...

@@ -1,0 +1,179 @@
+"""The only place that picks classes: builds the runtime of one process and closes it again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from models.library import Library
+
+import resources
+from runtime.errors import OrionError
+from runtime.hooks import Hooks
+from runtime.journal import Journal
+from runtime.messages import JsonObject
+from runtime.paths import Home, find_home
+from runtime.profiles import Notice, Profile, Profiles
+from runtime.providers.local import LocalProvider
+from runtime.providers.provider import Provider
+from runtime.providers.scripted import ScriptedProvider, load_script
+from runtime.rules import RuleBook
+from runtime.session import House, Session
+from runtime.sessions import SessionStore
+from runtime.settings import Settings, load_settings, save_settings
+from runtime.tools.calculator import Calculator
+from runtime.tools.echo import Echo
+from runtime.tools.files import DeleteFile, EditFile, ListDirectory, ReadFile, SearchFiles, WriteFile
+from runtime.tools.registry import ToolRegistry
+from runtime.tools.runtime_info import RuntimeInfo
+from runtime.tools.tool import Tool
+from runtime.workspace import Workspace
+
+TOOLS: tuple[Callable[[], Tool], ...] = (
+    Calculator,
+    DeleteFile,
+    Echo,
+    EditFile,
+    ListDirectory,
+    ReadFile,
+    RuntimeInfo,
+    SearchFiles,
+    WriteFile,
+)
+
+
+def _scripted(runtime: Runtime, profile: Profile) -> Provider:
+    beside = runtime.profiles.folder(profile.name) / profile.model
+    return ScriptedProvider(
+        load_script(beside if beside.exists() else resources.path("scripts", profile.model))
+    )
+
+
+def _local(runtime: Runtime, profile: Profile) -> Provider:
+    return LocalProvider(runtime.library, runtime.settings.local_model)
+
+
+# A client per process where the key is the provider, per profile where its configuration matters.
+PROVIDERS: dict[str, Callable[[Runtime, Profile], Provider]] = {"local": _local, "scripted": _scripted}
+PER_PROFILE = frozenset({"scripted"})
+
+
+class Runtime:
+    """The agent of one process. Made by `assemble`, used from the loop that made it."""
+
+    def __init__(self, home: Home, door: str) -> None:
+        self.home = home
+        self.door = door
+        self._faults: list[Notice] = []
+        self.settings = self._settings()
+        self.profiles = Profiles(home.profiles)
+        self.library = Library((resources.weights_dir(), home.weights))
+        self.sessions = SessionStore(home.sessions, home.index, door)
+        self.hooks = Hooks()
+        self.registry = ToolRegistry(tool() for tool in TOOLS)
+        self._providers: dict[str, Provider] = {}
+        self._open: dict[str, Session] = {}
+        self._house = House(
+            home=home,
+            profiles=self.profiles,
+            registry=self.registry,
+            rules=RuleBook(home.rules_file),
+            workspace=Workspace.create(home.workspace, home.changes),
+            hooks=self.hooks,
+            provider=self._provider,
+            bounded_iterations=lambda: self.settings.agent.bounded_iterations,
+            autonomy=lambda: self.settings.agent.autonomy,
+        )
+
+    def _settings(self) -> Settings:
+        try:
+            return load_settings(self.home.settings_file)
+        except OrionError as error:
+            self._faults.append((error.code, error.fields))
+            return Settings()
+
+    def _provider(self, profile: Profile, model: str) -> Provider:
+        make = PROVIDERS.get(profile.provider)
+        if make is None:
+            known = ", ".join(sorted(PROVIDERS))
+            raise OrionError("provider_unknown", provider=profile.provider, profile=profile.name, known=known)
+        key = profile.provider + (f" {profile.name}" if profile.provider in PER_PROFILE else "")
+        if key not in self._providers:
+            self._providers[key] = make(self, profile)
+        return self._providers[key]
+
+    async def open(
+        self, session_id: str | None = None, *, profile: str | None = None, private: bool = False
+    ) -> Session:
+        """The session, new unless an id is given; the same object while it is open in this process.
+
+        Raises OrionError `session_unknown`, `session_locked` (pid, door), `format_newer`,
+        `profile_unknown`. The runtime closes it; `Session.close` may be called earlier.
+        """
+        chosen = profile or self.settings.agent.profile
+        if session_id is None or profile is not None:
+            self.profiles.get(chosen)
+        if private:
+            journal = Journal(None)
+            journal.append("session", title="")
+            journal.append("mode", profile=chosen, model=self._preferred_model(chosen))
+            return Session(self._house, "private", journal, None)
+        if session_id is None:
+            session_id = self.sessions.create(chosen)
+        elif session_id in self._open and not self._open[session_id].closed:
+            return self._open[session_id]
+        session = Session(self._house, session_id, *self.sessions.open(session_id))
+        self._open[session_id] = session
+        if profile is not None and session.profile != profile:
+            await session.use(profile=profile)
+        return session
+
+    def save_settings(self, changes: dict[str, object]) -> Settings:
+        """Check and write `changes` (dotted names); raises OrionError naming what is wrong."""
+        self.settings = save_settings(self.home.settings_file, changes)
+        return self.settings
+
+    def models(self) -> list[JsonObject]:
+        """What a picker offers: {name, path, size, provider, local, error}."""
+        return [
+            {
+                "name": model.name,
+                "path": str(model.path),
+                "size": model.size,
+                "provider": "local",
+                "local": True,
+                "error": model.error,
+            }
+            for model in self.library.list()
+        ]
+
+    def health(self) -> list[Notice]:
+        """What keeps this program from working as it should, as codes and fields."""
+        found = [*self._faults, *self.profiles.notices()]
+        if not os.access(self.home.root, os.W_OK):
+            found.append(("home_unwritable", {"path": str(self.home.root), "reason": "read-only"}))
+        if not self.library.list():
+            found.append(("model_missing", {"path": str(self.home.weights)}))
+        return found
+
+    async def close(self) -> None:
+        """Close sessions, then providers, then the store."""
+        for session in self._open.values():
+            await session.close()
+        for provider in self._providers.values():
+            await provider.close()
+        self.sessions.close()
+
+
+@asynccontextmanager
+async def assemble(home: Path | None = None, door: str = "window") -> AsyncIterator[Runtime]:
+    """The runtime of this process; `door` names it to others. Raises OrionError `home_unwritable`."""
+    place = find_home(home)
+    place.create()
+    runtime = Runtime(place, door)
+    try:
+        yield runtime
+    finally:
+        await runtime.close()

@@ -1,0 +1,68 @@
+"""What a model is shown: the system prompt, the conversation, the tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import resources
+from runtime.errors import OrionError
+from runtime.messages import Message, ToolSpec, UserMessage, without_surrogates
+from runtime.profiles import Profile
+from runtime.providers.provider import Request
+from runtime.transcript import Transcript
+
+IDENTITY = ("SOUL.md", "USER.md")
+IDENTITY_LIMIT = 8_000
+
+
+def system_prompt(profile: Profile, folder: Path, workspace: Path) -> str:
+    """The profile's prompt file (beside the profile, else shipped) and the workspace's identity files.
+
+    Holds no clock, id or counter, so that a cached prompt stays valid. Raises OrionError `prompt_missing`.
+    """
+    for candidate in (folder / profile.system_prompt, resources.path("prompts", profile.system_prompt)):
+        if candidate.is_file():
+            text = candidate.read_text("utf-8", errors="replace").strip()
+            break
+    else:
+        raise OrionError("prompt_missing", profile=profile.name, file=profile.system_prompt)
+    for name in IDENTITY:
+        path = workspace / name
+        if path.is_file() and not path.is_symlink():
+            identity = path.read_text("utf-8", errors="replace")[:IDENTITY_LIMIT].strip()
+            text += f"\n\n# {name}\n{identity}" if identity else ""
+    return text
+
+
+def build(
+    session: str,
+    profile: Profile,
+    model: str,
+    system: str,
+    transcript: Transcript,
+    tools: tuple[ToolSpec, ...],
+) -> Request:
+    """The next request of this conversation."""
+    return Request(
+        session=session,
+        model=model,
+        system=without_surrogates(system),
+        messages=tuple(_recent(transcript.messages, profile.window_size)),
+        tools=tools,
+        temperature=profile.temperature,
+        max_tokens=profile.max_tokens,
+    )
+
+
+def _recent(messages: list[Message], size: int) -> list[Message]:
+    """The last `size` messages, from a user message on; all of them for 0.
+
+    The cut moves in steps of half a window, so that a prompt cache survives most turns.
+    """
+    if not size or len(messages) <= size:
+        return messages
+    step = max(1, size // 2)
+    start = -(-(len(messages) - size) // step) * step
+    while start < len(messages) - 1 and not isinstance(messages[start], UserMessage):
+        start += 1
+    return messages[start:]

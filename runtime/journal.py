@@ -1,0 +1,228 @@
+"""The append-only file that is the truth of one session."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runtime.errors import OrionError
+
+VERSION = 1
+
+# Written through to the disk before the program goes on: what the user said or decided, and what is about
+# to happen to their world or has happened.
+DURABLE = frozenset({"session", "user", "queued", "approval", "tool_intent", "tool_result", "undo", "done"})
+
+# What each type must carry to be folded; a record without it is damaged.
+_REQUIRED: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "user": {"text": str, "source": str},
+    "queued": {"text": str, "source": str},
+    "assistant": {"text": str, "reasoning": list, "calls": list, "complete": bool, "stop_reason": str},
+    "tool_intent": {"call": str, "name": str},
+    "tool_result": {
+        "call": str,
+        "parts": list,
+        "ok": bool,
+        "kind": str,
+        "details": dict,
+        "seconds": (int, float),
+    },
+    "approval": {"call": str, "phase": str},
+    "undo": {"change": str, "files": list},
+    "note": {"text": str},
+    "compaction": {"keep": str, "limit": int, "before": int, "after": int},
+    "title": {"title": str},
+    "error": {"code": str, "fields": dict},
+    "done": {"reason": str},
+}
+
+_ENVELOPE = ("v", "id", "parent", "time", "type")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line: envelope {v, id, parent, time, type} and the payload of its type."""
+
+    id: str
+    parent: str | None
+    time: float
+    type: str
+    data: dict[str, Any]
+
+    def line(self) -> bytes:
+        """JSON with ASCII escapes, so that lone surrogates survive."""
+        envelope = {"v": VERSION, "id": self.id, "parent": self.parent, "time": self.time, "type": self.type}
+        return json.dumps(envelope | self.data, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A record that could not be read: its 1-based line in the journal and the file it was copied to."""
+
+    line: int
+    kept_in: str
+
+
+class Journal:
+    """The records of a session, in memory and on disk; `path` None keeps them in memory only.
+
+    Owned by one session under its lock; used from one thread; closed by the owner.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.records: list[Record] = []
+        self.damage: list[Damage] = []
+        self.head: str | None = None
+        self._fd = -1
+        self._size = 0
+        if path is not None:
+            self._open(path)
+
+    def _open(self, path: Path) -> None:
+        existing = path.read_bytes() if path.exists() else b""
+        good, self.records, bad = parse(existing, path)
+        self.head = self.records[-1].id if self.records else None
+        self.damage = keep_aside(path, bad)
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            if good < len(existing):
+                os.ftruncate(self._fd, good)
+            elif existing and not existing.endswith(b"\n"):
+                os.write(self._fd, b"\n")
+            self._size = os.fstat(self._fd).st_size
+        except OSError as error:
+            self.close()
+            raise _storage_error(error, path) from error
+        if not existing:
+            _sync_folder(path.parent)
+
+    def append(self, type_: str, /, *, parent: str | None = None, **data: Any) -> Record:
+        """Add a record under `parent` (the head unless told otherwise); it becomes the head.
+
+        Returns once the record is as durable as its type demands. Raises OrionError `disk_full` or
+        `journal_unwritable` with nothing half-written left behind.
+        """
+        record = Record(secrets.token_hex(6), parent or self.head, time.time(), type_, data)
+        if self._fd >= 0:
+            self._write(record)
+        self.records.append(record)
+        self.head = record.id
+        return record
+
+    def _write(self, record: Record) -> None:
+        assert self.path is not None
+        line = record.line()
+        try:
+            written = os.write(self._fd, line)
+            while written < len(line):
+                written += os.write(self._fd, line[written:])
+            if record.type in DURABLE:
+                os.fsync(self._fd)
+        except OSError as error:
+            os.ftruncate(self._fd, self._size)
+            raise _storage_error(error, self.path) from error
+        self._size += len(line)
+
+    def branch(self, record_id: str | None) -> None:
+        """Move the head back to `record_id`, so that what is appended next begins a new branch there."""
+        self.head = record_id
+
+    def chain(self) -> list[Record]:
+        """The records from the first one to the head along the parents."""
+        by_id = {record.id: position for position, record in enumerate(self.records)}
+        found: list[Record] = []
+        position = by_id.get(self.head, -1) if self.head else -1
+        while position >= 0:
+            record = self.records[position]
+            found.append(record)
+            if record.parent is None:
+                break
+            before = by_id.get(record.parent, position)
+            # Where the parent was lost to damage, the record before it in the file stands in.
+            position = before if before < position else position - 1
+        found.reverse()
+        return found
+
+    def close(self) -> None:
+        """Close the file; idempotent."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def parse(raw: bytes, path: Path, first_line: int = 1) -> tuple[int, list[Record], list[tuple[int, bytes]]]:
+    """Read journal lines: how many bytes may stay (a torn tail may not), the records, the bad lines.
+
+    Raises OrionError `format_newer` when a record was written by a newer program; nothing is changed then.
+    """
+    *lines, tail = raw.split(b"\n")
+    records: list[Record] = []
+    bad: list[tuple[int, bytes]] = []
+    for number, line in enumerate([*lines, tail], first_line):
+        record = _record(line, path) if line.strip() else None
+        if record is not None:
+            records.append(record)
+        elif line.strip():
+            bad.append((number, line))
+    torn = bool(bad) and bad[-1][1] is tail
+    return len(raw) - len(tail) if torn else len(raw), records, bad
+
+
+def _record(line: bytes, path: Path) -> Record | None:
+    try:
+        data = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(data, dict):
+        return None
+    version = data.get("v")
+    if isinstance(version, int) and version > VERSION:
+        raise OrionError("format_newer", path=str(path), found=version, known=VERSION)
+    identifier, kind, when = data.get("id"), data.get("type"), data.get("time")
+    if version != VERSION or not (isinstance(identifier, str) and isinstance(kind, str)):
+        return None
+    needed = _REQUIRED.get(kind, {})
+    if not isinstance(when, (int, float)) or any(not isinstance(data.get(k), t) for k, t in needed.items()):
+        return None
+    parent = data.get("parent")
+    for name in _ENVELOPE:
+        data.pop(name, None)
+    return Record(identifier, parent if isinstance(parent, str) else None, float(when), kind, data)
+
+
+def keep_aside(path: Path, bad: Iterable[tuple[int, bytes]]) -> list[Damage]:
+    """Copy bad lines into `<session>.bad` beside the journal, once each, and name them."""
+    lines = list(bad)
+    if not lines:
+        return []
+    aside = path.with_suffix(".bad")
+    known = set(aside.read_bytes().split(b"\n")) if aside.exists() else set()
+    with aside.open("ab") as out:
+        for _, line in lines:
+            if line not in known:
+                out.write(line + b"\n")
+    return [Damage(number, str(aside)) for number, _ in lines]
+
+
+def _storage_error(error: OSError, path: Path) -> OrionError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return OrionError("disk_full", path=str(path))
+    return OrionError("journal_unwritable", path=str(path), reason=error.strerror or type(error).__name__)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

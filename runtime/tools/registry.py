@@ -1,0 +1,47 @@
+"""The tools of the house by name, and which of them a profile may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from runtime.messages import ToolSpec
+from runtime.profiles import Notice, Profile
+from runtime.tools.tool import Tool
+
+# Named in shipped or users' profiles and built in a later room: a notice, not an error.
+ANNOUNCED = frozenset(
+    "bash computer_use continuation_update creator_inbox directives email manage_tasks memory memory_search "
+    "python shell str_replace_based_edit_tool task_inbox web_fetch web_fetch_js web_fetch_stealth web_search".split()
+)
+
+
+class ToolRegistry:
+    """All tools of this process. Immutable once made; safe to share between sessions."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.definition().name: tool for tool in tools}
+
+    def get(self, name: str) -> Tool | None:
+        """The tool called `name`, if there is one."""
+        return self._tools.get(name)
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted(self._tools)
+
+    def specs(self, profile: Profile) -> tuple[ToolSpec, ...]:
+        """What a model is told, in one stable order, so that a cached prompt stays valid."""
+        return tuple(
+            self._tools[name].definition().spec() for name in self.names() if name in profile.allowed_tools
+        )
+
+    def notices(self, profile: Profile) -> list[Notice]:
+        """Allowed tools that cannot be used: announced ones that are not there yet, and unknown names."""
+        missing = [name for name in profile.allowed_tools if name not in self._tools]
+        return [
+            (
+                "tool_announced" if name in ANNOUNCED else "tool_unknown",
+                {"tool": name, "profile": profile.name},
+            )
+            for name in missing
+        ]

@@ -1,0 +1,165 @@
+"""The fold of a session's records into what the next model call needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from runtime.journal import Record
+from runtime.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+    without_surrogates,
+)
+from runtime.stimulus import Stimulus
+
+UNKNOWN = (
+    "The program stopped while this call ran: whether it took effect is unknown. Check before you repeat it."
+)
+NOT_RUN = "This call was not run."
+
+
+class Transcript:
+    """State of a conversation, kept up to date record by record.
+
+    `messages` is what a model sees (lone surrogates replaced, roles alternate; every call has a result once the turn moves on),
+    `open_calls` are the calls of the last reply that have no result yet, `started` those of them that
+    began to run, `asked` and `decided` their approvals by call id. `queued` are messages that were
+    accepted and have not entered yet. `turn` is the id of the user record whose turn has not ended.
+    """
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self.messages: list[Message] = []
+        self.open_calls: dict[str, ToolCall] = {}
+        self.started: set[str] = set()
+        self.asked: dict[str, dict[str, Any]] = {}
+        self.decided: dict[str, dict[str, Any]] = {}
+        self.queued: dict[str, Stimulus] = {}
+        self.turn: str = ""
+        self.iterations = 0
+        self.settings: dict[str, str] = {}
+        self._late: list[UserMessage] = []
+        self._places: dict[str, int] = {}
+        for record in records:
+            self.apply(record)
+
+    def apply(self, record: Record) -> None:
+        """Take one more record into account."""
+        data = record.data
+        match record.type:
+            case "user":
+                self._user(record)
+            case "queued":
+                self.queued[record.id] = Stimulus.from_data(data)
+            case "assistant":
+                self._assistant(record)
+            case "tool_intent":
+                self.started.add(data["call"])
+            case "tool_result":
+                self._result(data)
+            case "approval":
+                known = self.asked if data["phase"] == "asked" else self.decided
+                known[data["call"]] = data
+            case "mode":
+                self.settings |= {key: str(value) for key, value in data.items()}
+            case "undo":
+                files = ", ".join(data["files"])
+                self._add_user(UserMessage((_text(f"(I took back your change to {files}.)"),)))
+            case "note":
+                self._add_user(UserMessage((_text(f"({data['text']})"),)))
+            case "compaction":
+                self._compact(data)
+            case "done":
+                self._end(data)
+
+    def _user(self, record: Record) -> None:
+        stimulus = Stimulus.from_data(record.data)
+        self.queued.pop(str(record.data.get("queued", "")), None)
+        if not self.turn:
+            self.turn, self.iterations = record.id, 0
+        parts: tuple[Part, ...] = (*stimulus.images, _text(stimulus.text))
+        self._places[record.id] = len(self.messages)
+        self._add_user(UserMessage(parts))
+
+    def _add_user(self, message: UserMessage) -> None:
+        if self.open_calls:
+            self._late.append(message)
+        elif self.messages and isinstance(last := self.messages[-1], UserMessage):
+            self.messages[-1] = UserMessage((*last.parts, Text("\n\n"), *message.parts))
+        else:
+            self.messages.append(message)
+
+    def _assistant(self, record: Record) -> None:
+        data = record.data
+        self.iterations += 1
+        calls = tuple(
+            ToolCall(call["id"], call["name"], call["arguments"], call.get("error", ""))
+            for call in data["calls"]
+        )
+        reasoning = tuple(Reasoning(part["text"], part.get("opaque", "")) for part in data["reasoning"])
+        if not (data["text"] or calls):
+            return
+        self._places[record.id] = len(self.messages)
+        self.messages.append(AssistantMessage(without_surrogates(data["text"]), reasoning, calls))
+        self.open_calls = {call.id: call for call in calls}
+
+    def _result(self, data: dict[str, Any]) -> None:
+        call = self.open_calls.pop(data["call"], None)
+        if call is None:
+            return
+        self.messages.append(ToolMessage(call.id, call.name, _parts(data["parts"]), data["ok"]))
+        if not self.open_calls:
+            late, self._late = self._late, []
+            for message in late:
+                self._add_user(message)
+
+    def _end(self, data: dict[str, Any]) -> None:
+        """The turn is over: calls left open will never run."""
+        for call in list(self.open_calls.values()):
+            text = UNKNOWN if call.id in self.started else NOT_RUN
+            self._result({"call": call.id, "parts": [{"type": "text", "text": text}], "ok": False})
+        self.turn = ""
+        self.started.clear()
+        self.asked.clear()
+        self.decided.clear()
+
+    def _compact(self, data: dict[str, Any]) -> None:
+        """Show the model only what comes from record `keep` on, the first message cut to `limit` characters."""
+        start = self._places.get(data["keep"], 0)
+        self.messages = self.messages[start:]
+        self._places = {key: place - start for key, place in self._places.items() if place >= start}
+        limit = int(data["limit"])
+        for position, message in enumerate(self.messages):
+            if isinstance(message, AssistantMessage) or len(message.text) <= limit:
+                continue
+            self.messages[position] = replace(message, parts=(Text(shorten(message.text, limit)),))
+
+    def size(self) -> int:
+        """Characters of all messages together."""
+        return sum(len(message.text) for message in self.messages)
+
+
+def shorten(text: str, limit: int) -> str:
+    """The beginning and the end of `text`, `limit` characters in all, with a mark between them."""
+    half = limit // 2
+    left_out = len(text) - 2 * half
+    return f"{text[:half]}\n[… {left_out} characters left out …]\n{text[-half:]}"
+
+
+def _parts(found: list[dict[str, Any]]) -> tuple[Part, ...]:
+    return tuple(
+        Image(part["media_type"], part["data"]) if part["type"] == "image" else _text(part["text"])
+        for part in found
+    )
+
+
+def _text(text: str) -> Text:
+    return Text(without_surrogates(text))

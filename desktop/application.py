@@ -1,0 +1,172 @@
+"""The window's process from the first frame to the last: what starts when, and in which order it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+from desktop import window_state
+from desktop.appearance import Appearance
+from desktop.bridge import Bridge, Fields
+from desktop.conductor import Conductor
+from desktop.conversations import Conversations
+from desktop.drafts import Drafts
+from desktop.faults import Faults
+from desktop.garbage import Collector
+from desktop.icons import program_icon
+from desktop.instance import Instance
+from desktop.pages import Page, pages
+from desktop.termination import Termination
+from desktop.tray import Tray
+from desktop.window import MainWindow
+from resources.sentences import sentence
+from resources.translation import _
+from runtime.logs import logging_to
+from runtime.paths import find_home
+
+
+def run() -> int:
+    """Open the window and stay until it is closed; the exit code."""
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("Orion")
+    app.setDesktopFileName("orion-desktop")
+    home = find_home().root
+    with ExitStack() as stack:
+        instance = Instance(home)
+        _make(home / "logs")
+        if not instance.claim():
+            return 0
+        stack.callback(instance.release)
+        stack.enter_context(logging_to(home / "logs", door="window"))
+        desktop = Desktop(app, home)
+        instance.raise_requested.connect(desktop.window.come_to_front)
+        desktop.window.show()
+        code = app.exec()
+        if not desktop.close():
+            os._exit(code)  # a native call holds the runtime's thread; the journal is already on the disk
+    return code
+
+
+class Desktop(QObject):
+    """Everything of one open window. The window is there before the runtime is; `close` ends both."""
+
+    def __init__(self, app: QApplication, home: Path) -> None:
+        super().__init__()
+        app.setWindowIcon(program_icon())
+        self._home = home
+        self._faults = Faults(self)
+        self._faults.install(home / "logs")
+        self._collector = Collector(self)
+        self._termination = Termination(self)
+        self.state = window_state.load(home / "window.json")
+        self.bridge = Bridge(parent=self)
+        self.looks = Appearance(app, self.bridge, self.state)
+        self.window = MainWindow(self.looks.theme, pages(), self.state)
+        self.drafts = Drafts(home / "drafts", self)
+        self.talks = Conversations(self.bridge, self)
+        self.tray = Tray(program_icon(), self.window)
+        self.conductor = Conductor(self.window, self.talks, self.drafts, self.tray)
+        self._connect()
+        self._install_commands()
+        self.window.status.say(_("Starting…"))
+        QTimer.singleShot(0, self._on_first_frame)
+
+    def close(self) -> bool:
+        """End the runtime, then the window; False when the runtime's thread could not be ended."""
+        ended = self.bridge.close()
+        self.window.deleteLater()
+        QApplication.sendPostedEvents(self.window)
+        self._termination.restore()
+        self._collector.stop()
+        self._faults.restore()
+        return ended
+
+    def _connect(self) -> None:
+        self.window.set_page_maker(self._make_page)
+        self.window.closing.connect(self._on_closing)
+        self._termination.requested.connect(self.window.close)
+        self.tray.show_requested.connect(self.window.come_to_front)
+        self.tray.new_requested.connect(self._on_tray_new)
+        self.tray.quit_requested.connect(self.window.close)
+        self.looks.on_change.append(self.window.set_theme)
+        self.bridge.ready.connect(self._on_ready)
+        self.bridge.failed.connect(self._on_failed)
+        self.bridge.escaped.connect(self._on_escaped)
+        self._faults.raised.connect(self._on_fault, Qt.ConnectionType.QueuedConnection)
+
+    def _install_commands(self) -> None:
+        from desktop.actions import Command, install
+        from desktop.commands import commands
+
+        found = commands(self.window, self.conductor, self.talks, self.looks)
+        found.append(Command(_("Command palette"), ("Ctrl+K", "Ctrl+Shift+P"), self._open_palette))
+        found.append(Command(_("Keyboard shortcuts"), ("F1", "Ctrl+/"), self._open_keys))
+        self._commands = found
+        install(self.window, found)
+
+    def _open_palette(self) -> None:
+        from desktop.command_palette import CommandPalette
+        from desktop.commands import choices
+
+        CommandPalette(choices(self._commands, self.window, self.talks), self.window).open()
+
+    def _open_keys(self) -> None:
+        from desktop.actions import ShortcutList
+
+        ShortcutList(self._commands, self.window).open()
+
+    def _make_page(self, page: Page) -> QWidget:
+        made = page.make(self.bridge, self.looks.theme)
+        if saved := getattr(made, "saved", None):
+            saved.connect(self.looks.take_settings)
+        return made
+
+    # --- what happens ---------------------------------------------------------------------------------
+
+    def _on_first_frame(self) -> None:
+        """The window is on the screen; only now the heavy parts are loaded."""
+        self.bridge.start()
+        self.window.chats.show_placeholder("loading", _("Starting…"))
+
+    def _on_ready(self, overview: dict[str, Any]) -> None:
+        self.looks.take_settings(overview["settings"])
+        self.window.header.set_choices(overview["profiles"], overview["models"])
+        for notice in overview["notices"]:
+            self.window.banner.show_notice(notice["code"], notice["fields"])
+        self.talks.begin(overview, self.state.session)
+
+    def _on_failed(self, code: str, fields: Fields) -> None:
+        self.window.banner.show_notice(code, fields)
+        self.window.status.say(_("Not ready"))
+        self.window.chats.show_placeholder("error", sentence(code, **fields))
+
+    def _on_escaped(self, error: Exception) -> None:
+        self._on_fault(f"{type(error).__name__}: {error}")
+
+    def _on_fault(self, reason: str) -> None:
+        self.window.banner.show_notice("window_fault", {"problem": reason, "path": str(self._home / "logs")})
+
+    def _on_tray_new(self) -> None:
+        self.window.come_to_front()
+        self.conductor.new_chat()
+
+    def _on_closing(self) -> None:
+        self.state = self.window.remember()
+        if self.talks.card and not self.talks.card["private"]:
+            self.state.session = self.talks.current
+        window_state.save(self._home / "window.json", self.state)
+        self.drafts.flush()
+
+
+def _make(folder: Path) -> None:
+    """Make the folder where that is possible; where not, the runtime says so in a sentence."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return

@@ -1,0 +1,294 @@
+"""The panel that asks the user before the agent does something that matters."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QRadioButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.parts import button, label, restyle
+from desktop.theme import Theme, mix, spacing
+from resources.translation import _, ngettext
+
+GUARD_MS = 500
+"""A new question cannot be approved before this long: nobody has read it yet."""
+
+Asked = dict[str, Any]
+
+
+class ApprovalPanel(QFrame):
+    """Shows the first of the pending approvals; the others wait in order behind it.
+
+    `answered` carries (approval id, "approve" | "deny" | "edit", trust, arguments or None). Enter alone never
+    approves: only Ctrl+Enter, or a press of the button itself, and not in the first half second.
+    """
+
+    answered = Signal(str, str, str, object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("approval")
+        self.setAccessibleName(_("The agent asks for your approval"))
+        self._theme = theme
+        self._asked: Asked | None = None
+        self._sent: set[str] = set()
+        self._guard = QTimer(self)
+        self._guard.setObjectName("approval guard")
+        self._guard.setSingleShot(True)
+        self._guard.setInterval(GUARD_MS)
+        self._guard.timeout.connect(self._refresh)
+        self._make_parts()
+        self._lay_out()
+        self.hide()
+
+    def _make_parts(self) -> None:
+        self.risk = label("", "badge")
+        self.summary = label("", "section", wrap=True, selectable=True)
+        self.waiting = label("", "small")
+        self.detail = _CodeView(self._theme)
+        self.detail.setAccessibleName(_("What exactly would be done"))
+        self.editor = QPlainTextEdit()
+        self.editor.setProperty("role", "code")
+        self.editor.setAccessibleName(_("Arguments to edit, as JSON"))
+        self.editor.setTabChangesFocus(True)
+        self.editor.textChanged.connect(self._on_edited)
+        self.fault = label("", "error", wrap=True)
+        self.trusts = QWidget()
+        self._trust_column = QVBoxLayout(self.trusts)
+        self._trust_column.setContentsMargins(0, 0, 0, 0)
+        self._trust_column.setSpacing(0)
+        self._trust_group = QButtonGroup(self)
+        self.approve = button(_("Approve  Ctrl+Enter"), self.on_approve, "primary")
+        self.deny = button(_("Deny  Esc"), self.on_deny)
+        self.edit = button(_("Edit arguments…"), self.on_edit, "quiet")
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.risk, 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(self.summary, 1)
+        top.addWidget(self.waiting, 0, Qt.AlignmentFlag.AlignTop)
+        foot = QHBoxLayout()
+        foot.addWidget(self.edit)
+        foot.addStretch(1)
+        foot.addWidget(self.deny)
+        foot.addWidget(self.approve)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(spacing(4), spacing(3), spacing(4), spacing(3))
+        column.setSpacing(spacing(2))
+        column.addLayout(top)
+        for part in (self.detail, self.editor, self.fault, self.trusts):
+            column.addWidget(part)
+        column.addLayout(foot)
+
+    # --- what the window tells it ---------------------------------------------------------------------
+
+    def set_pending(self, pending: list[Asked]) -> None:
+        """The approvals that wait, oldest first; an empty list hides the panel."""
+        open_ones = [asked for asked in pending if asked["id"] not in self._sent]
+        self._sent &= {asked["id"] for asked in pending}
+        first = open_ones[0] if open_ones else None
+        if first is None:
+            self._asked = None
+            self.hide()
+            return
+        more = len(open_ones) - 1
+        self.waiting.setText(ngettext("1 more waits", "{n} more wait", more).format(n=more) if more else "")
+        if self._asked is None or self._asked["id"] != first["id"]:
+            self._show(first)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.detail.set_theme(theme)
+
+    def answer_failed(self, approval: str, pending: list[Asked]) -> None:
+        """The runtime refused the answer: ask again."""
+        self._sent.discard(approval)
+        self.set_pending(pending)
+
+    # --- what the user does ---------------------------------------------------------------------------
+
+    def on_approve(self) -> None:
+        """Approve what is shown, or what it was edited to; nothing in the first half second."""
+        if self._asked is None or self._guard.isActive():
+            return
+        if not self.editor.isHidden():
+            arguments = self._edited()
+            if arguments is None:
+                return
+            if arguments != self._asked["arguments"]:
+                self._send("edit", arguments)
+                return
+        self._send("approve", None)
+
+    def on_deny(self) -> None:
+        if self._asked is not None:
+            self._send("deny", None)
+
+    def on_edit(self) -> None:
+        """Swap between the exact call and an editor for its arguments."""
+        if self._asked is None:
+            return
+        editing = self.editor.isHidden()
+        self.editor.setVisible(editing)
+        self.detail.setVisible(not editing)
+        self.edit.setText(_("Keep as asked") if editing else _("Edit arguments…"))
+        if editing:
+            self.editor.setPlainText(_pretty(self._asked["arguments"]))
+            self.editor.setFocus()
+        self._refresh()
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    def _show(self, asked: Asked) -> None:
+        self._asked = asked
+        tones = {"low": _("Low risk"), "medium": _("Medium risk"), "high": _("High risk")}
+        self.risk.setText(tones[asked["risk"]])
+        self.risk.setProperty("tone", asked["risk"])
+        self.setProperty("risk", asked["risk"])
+        self.summary.setText(asked["summary"] or asked["name"])
+        exact = _("Tool {name} with exactly these arguments:").format(name=asked["name"])
+        self.detail.show_text(asked["preview"] or f"{exact}\n{_pretty(asked['arguments'])}")
+        self.editor.hide()
+        self.detail.show()
+        self.edit.setText(_("Edit arguments…"))
+        self._show_trusts(asked["rules"])
+        self._guard.start()
+        self._refresh()
+        self.show()
+        restyle(self)
+        restyle(self.risk)
+
+    def _show_trusts(self, rules: dict[str, str]) -> None:
+        for old in self._trust_group.buttons():
+            self._trust_group.removeButton(old)
+            self._trust_column.removeWidget(old)
+            old.deleteLater()
+        names = {
+            "once": _("Only this once"),
+            "5min": _("For 5 minutes"),
+            "session": _("For this chat"),
+            "always": _("Always"),
+        }
+        for trust in names:
+            if trust in rules or trust == "once":
+                rule = rules.get(trust, "")
+                choice = QRadioButton(names[trust] + (f": {rule}" if rule and trust != "once" else ""))
+                choice.setProperty("trust", trust)
+                choice.setChecked(trust == "once")
+                self._trust_group.addButton(choice)
+                self._trust_column.addWidget(choice)
+        self.trusts.setVisible(len(self._trust_group.buttons()) > 1)
+
+    def _trust(self) -> str:
+        chosen = self._trust_group.checkedButton()
+        return str(chosen.property("trust")) if chosen is not None else "once"
+
+    def _send(self, decision: str, arguments: Asked | None) -> None:
+        if self._asked is None:
+            return
+        approval, trust = self._asked["id"], self._trust() if decision == "approve" else "once"
+        self._sent.add(approval)
+        self._asked = None
+        self.hide()
+        self.answered.emit(approval, decision, trust, arguments)
+
+    def _edited(self) -> Asked | None:
+        """What the editor holds, or None with the fault shown."""
+        try:
+            found = json.loads(self.editor.toPlainText())
+        except ValueError as error:
+            self.fault.setText(_("This is not valid JSON: {reason}").format(reason=error))
+            return None
+        if not isinstance(found, dict):
+            self.fault.setText(_("The arguments must be a JSON object in braces."))
+            return None
+        self.fault.clear()
+        return found
+
+    def _on_edited(self) -> None:
+        self._refresh()
+
+    def _refresh(self) -> None:
+        valid = self.editor.isHidden() or self._edited() is not None
+        self.fault.setVisible(not valid)
+        self.editor.setProperty("invalid", "false" if valid else "true")
+        restyle(self.editor)
+        self.approve.setEnabled(valid and not self._guard.isActive())
+        changed = not self.editor.isHidden()
+        self.approve.setText(
+            _("Approve the edited call  Ctrl+Enter") if changed else _("Approve  Ctrl+Enter")
+        )
+
+
+class _CodeView(QPlainTextEdit):
+    """Read-only text of fixed width that is as tall as it needs, up to a third of a small window."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setProperty("role", "code")
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByKeyboard | Qt.TextInteractionFlag.TextSelectableByMouse
+        )
+        self.setTabChangesFocus(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self._colours = _DiffColours(theme, self)
+
+    def show_text(self, text: str) -> None:
+        self.setPlainText(text)
+        self.updateGeometry()
+
+    def set_theme(self, theme: Theme) -> None:
+        self._colours.set_theme(theme)
+
+    def sizeHint(self) -> QSize:
+        lines = min(11, max(1, self.blockCount()))
+        return QSize(200, lines * self.fontMetrics().lineSpacing() + 24)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, 2 * self.fontMetrics().lineSpacing() + 24)
+
+
+class _DiffColours(QSyntaxHighlighter):
+    """Added lines green, removed lines red, headers muted."""
+
+    def __init__(self, theme: Theme, view: QPlainTextEdit) -> None:
+        super().__init__(view.document())
+        self._theme = theme
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        theme = self._theme
+        if text.startswith(("+++", "---", "@@")):
+            self.setFormat(0, len(text), _ink(theme.muted))
+        elif text.startswith("+"):
+            self.setFormat(0, len(text), _ink(theme.success, mix(theme.code_background, theme.success, 0.1)))
+        elif text.startswith("-"):
+            self.setFormat(0, len(text), _ink(theme.danger, mix(theme.code_background, theme.danger, 0.1)))
+
+
+def _ink(colour: QColor, ground: QColor | None = None) -> QTextCharFormat:
+    made = QTextCharFormat()
+    made.setForeground(colour)
+    if ground is not None:
+        made.setBackground(ground)
+    return made
+
+
+def _pretty(arguments: Asked) -> str:
+    return json.dumps(arguments, indent=2, ensure_ascii=False)

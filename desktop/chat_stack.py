@@ -1,0 +1,116 @@
+"""A view for each open session, so that one that works in the background goes on drawing."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from desktop.theme import Theme
+from runtime.events import Event
+
+if TYPE_CHECKING:
+    from desktop.chat.view import ChatView
+
+KEPT = 6
+
+
+class ChatStack(QStackedWidget):
+    """Passes events to the view of their session. `dropped` names a session whose view was closed to save
+    memory. The chat is imported with the first view, not before: it is the heavy part of the window."""
+
+    undo_requested = Signal(str)
+    retry_requested = Signal()
+    edit_requested = Signal(str, str)
+    fork_requested = Signal(str)
+    continue_requested = Signal()
+    link_activated = Signal(str)
+    copy_done = Signal()
+    prompt_chosen = Signal(str)
+    dropped = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._scale = 1.0
+        self._views: OrderedDict[str, ChatView] = OrderedDict()
+
+    @property
+    def view(self) -> ChatView | None:
+        """The view in front."""
+        found = self.currentWidget()
+        return next((view for view in self._views.values() if view is found), None)
+
+    def show_session(self, card: dict[str, Any]) -> None:
+        """Bring the session's view to the front; "rows" in the card fill it."""
+        session = card["id"]
+        view = self._views.get(session)
+        if view is None:
+            view = self._make(session)
+        self._views.move_to_end(session)
+        self.setCurrentWidget(view)
+        if "rows" in card:
+            view.show_rows(card["rows"])
+            if not card["rows"]:
+                view.show_placeholder("empty", str(card.get("model", "")))
+        self._trim(session)
+
+    def on_event(self, event: Event) -> None:
+        """Draw an event where its session is shown; other sessions' events are in the journal anyway."""
+        view = self._views.get(event.session)
+        if view is not None:
+            view.on_event(event)
+
+    def show_placeholder(self, kind: str, text: str) -> None:
+        """Show `text` in front of everything while there is no session."""
+        view = self._views.get("") or self._make("")
+        self.setCurrentWidget(view)
+        view.show_placeholder(kind, text)  # type: ignore[arg-type]  # kinds are literals of the chat
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        for view in self._views.values():
+            view.set_theme(theme)
+
+    def set_text_scale(self, scale: float) -> None:
+        self._scale = scale
+        for view in self._views.values():
+            view.set_text_scale(scale)
+
+    def open_find(self) -> None:
+        if self.view is not None:
+            self.view.open_find()
+
+    def drop(self, session: str) -> None:
+        """Close a session's view."""
+        view = self._views.pop(session, None)
+        if view is not None:
+            self.removeWidget(view)
+            view.deleteLater()
+
+    def _make(self, session: str) -> ChatView:
+        from desktop.chat.view import ChatView
+
+        view = ChatView()
+        view.set_theme(self._theme)
+        view.set_text_scale(self._scale)
+        view.undo_requested.connect(self.undo_requested)
+        view.retry_requested.connect(self.retry_requested)
+        view.edit_requested.connect(self.edit_requested)
+        view.fork_requested.connect(self.fork_requested)
+        view.continue_requested.connect(self.continue_requested)
+        view.link_activated.connect(self.link_activated)
+        view.copy_done.connect(self.copy_done)
+        view.prompt_chosen.connect(self.prompt_chosen)
+        self._views[session] = view
+        self.addWidget(view)
+        return view
+
+    def _trim(self, current: str) -> None:
+        self.drop("")
+        while len(self._views) > KEPT:
+            oldest = next(name for name in self._views if name != current)
+            self.drop(oldest)
+            self.dropped.emit(oldest)

@@ -1,0 +1,226 @@
+"""Connects the window's parts to its conversations: what is drawn when, and what is asked when clicked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog
+
+from desktop.conversations import Conversations
+from desktop.drafts import Drafts
+from desktop.tray import Tray
+from desktop.window import MainWindow, window_title
+from desktop.window_state import write_atomically
+from resources.sentences import sentence
+from resources.translation import _, ngettext
+from runtime.events import ApprovalRequired, Done, ErrorRaised, Event, Queued, UsageReport, UserSaid
+
+LINKS = ("http", "https", "mailto")
+
+
+class Conductor(QObject):
+    """Owns no widget; lives as long as the window."""
+
+    def __init__(self, window: MainWindow, talks: Conversations, drafts: Drafts, tray: Tray) -> None:
+        super().__init__(window)
+        self._window = window
+        self._talks = talks
+        self._drafts = drafts
+        self._tray = tray
+        self._connect_conversations()
+        self._connect_chat()
+        self._connect_lists()
+        self._connect_composer()
+
+    def _connect_conversations(self) -> None:
+        talks, window = self._talks, self._window
+        talks.listed.connect(window.sidebar.set_sessions)
+        talks.shown.connect(self._on_shown)
+        talks.card_changed.connect(self._on_card)
+        talks.happened.connect(self._on_event)
+        talks.deleted.connect(self._on_deleted)
+        talks.undone.connect(self._on_undone)
+        talks.exported.connect(self._on_exported)
+        talks.trouble.connect(self.on_trouble)
+
+    def _connect_chat(self) -> None:
+        chats, talks = self._window.chats, self._talks
+        chats.undo_requested.connect(talks.undo)
+        chats.retry_requested.connect(talks.retry)
+        chats.edit_requested.connect(talks.edit)
+        chats.fork_requested.connect(talks.fork)
+        chats.continue_requested.connect(talks.continue_)
+        chats.link_activated.connect(self._on_link)
+        chats.copy_done.connect(lambda: self._window.toast.say(_("Copied")))
+        chats.prompt_chosen.connect(self._on_prompt)
+        chats.dropped.connect(talks.forget)
+        self._window.approval.answered.connect(talks.answer)
+
+    def _connect_lists(self) -> None:
+        sidebar, header, talks = self._window.sidebar, self._window.header, self._talks
+        sidebar.new_requested.connect(self.new_chat)
+        sidebar.open_requested.connect(talks.open)
+        sidebar.rename_requested.connect(talks.rename)
+        sidebar.delete_requested.connect(self._delete)
+        sidebar.export_requested.connect(self.export)
+        sidebar.search_changed.connect(talks.search)
+        header.profile_chosen.connect(lambda name: talks.use(profile=name))
+        header.model_chosen.connect(lambda name: talks.use(model=name))
+        header.autonomy_chosen.connect(lambda mode: talks.use(autonomy=mode))
+
+    def _connect_composer(self) -> None:
+        composer = self._window.composer
+        composer.submitted.connect(self._on_submitted)
+        composer.stop_requested.connect(self._talks.cancel)
+        composer.escaped.connect(self.on_escape)
+        composer.draft_changed.connect(self._on_draft)
+        composer.trouble.connect(self.on_trouble)
+
+    # --- what the user asks ---------------------------------------------------------------------------
+
+    def new_chat(self, private: bool = False) -> None:
+        """Open an empty chat with the profile of the one in front."""
+        self._talks.open(None, profile=self._talks.card.get("profile"), private=private)
+        self._window.show_chat()
+
+    def on_escape(self) -> None:
+        """Deny what is asked, else stop what runs, else go back to the chat."""
+        if not self._window.on_chat:
+            self._window.show_chat()
+        elif not self._window.approval.isHidden():
+            self._window.approval.on_deny()
+        elif self._talks.card.get("busy"):
+            self._talks.cancel()
+
+    def approve(self) -> None:
+        """Approve what is asked, unless the user is in the middle of writing something else."""
+        editor = self._window.composer.editor
+        if not (editor.hasFocus() and editor.toPlainText().strip()):
+            self._window.approval.on_approve()
+
+    def export(self, session: str, form: str) -> None:
+        """Ask for a file and write the session into it."""
+        ending = "md" if form == "markdown" else "json"
+        path, _filter = QFileDialog.getSaveFileName(self._window, _("Export chat"), f"chat.{ending}")
+        if path:
+            self._talks.export(session, form, path)
+
+    def take_in(self) -> None:
+        """Ask for an exported chat and open it."""
+        path, _filter = QFileDialog.getOpenFileName(self._window, _("Import chat"), "", "JSON (*.json)")
+        if not path:
+            return
+        try:
+            self._talks.take_in(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            self.on_trouble("import_unreadable", {"problem": str(error)})
+
+    def on_trouble(self, code: str, fields: dict[str, str | int | float]) -> None:
+        """Say in a sentence what failed."""
+        self._window.toast.say(sentence(code, **fields))
+
+    # --- what the runtime says ------------------------------------------------------------------------
+
+    def _on_shown(self, card: dict[str, Any]) -> None:
+        window = self._window
+        if card["private"]:
+            self._drafts.keep_in_memory(card["id"])
+        window.chats.show_session(card)
+        window.sidebar.set_current(card["id"])
+        window.status.reset(card["state"])
+        window.composer.set_draft(self._drafts.get(card["id"]))
+        window.composer.set_ready(True)
+        self._on_card(card)
+        window.show_chat()
+
+    def _on_card(self, card: dict[str, Any]) -> None:
+        mark = "waiting" if card["pending"] else "working" if card["busy"] else ""
+        self._window.sidebar.set_mark(card["id"], mark)
+        if card["id"] != self._talks.current:
+            return
+        self._window.header.show_card(card)
+        self._window.composer.set_busy(card["busy"])
+        self._window.approval.set_pending(card["pending"])
+        self._window.setWindowTitle(window_title(card))
+
+    def _on_event(self, event: Event) -> None:
+        self._window.chats.on_event(event)
+        self._notify(event)
+        if event.session != self._talks.current:
+            return
+        self._window.status.on_event(event)
+        match event.body:
+            case Queued(text=text):
+                self._window.composer.set_queued(text)
+            case UserSaid():
+                self._window.composer.set_queued("")
+            case UsageReport(local=local):
+                self._window.header.set_local(local, str(self._talks.card.get("provider", "")))
+            case ErrorRaised(code="context_overflow", fields=fields):
+                self._offer_shortening(fields)
+            case _:
+                pass
+
+    def _offer_shortening(self, fields: dict[str, Any]) -> None:
+        tokens, window = int(fields.get("prompt_tokens", 0)), int(fields.get("window", 0))
+        if tokens and window:
+            self._window.toast.say(
+                sentence("context_overflow", **fields),
+                _("Shorten and retry"),
+                lambda: self._talks.shorten(tokens, window),
+            )
+
+    def _notify(self, event: Event) -> None:
+        title = str(self._talks.cards.get(event.session, {}).get("title") or _("New chat"))
+        if isinstance(event.body, ApprovalRequired):
+            self._tray.notify(_("Orion asks you"), event.body.summary)
+        elif isinstance(event.body, Done) and event.body.reason == "complete":
+            self._tray.notify(_("Orion has answered"), title)
+
+    # --- small answers --------------------------------------------------------------------------------
+
+    def _on_submitted(self, text: str, pictures: list[tuple[str, str]]) -> None:
+        session = self._talks.current
+
+        def accepted(_record: str) -> None:
+            self._drafts.put(session, "")
+            if session == self._talks.current:
+                self._window.composer.accepted()
+
+        self._talks.submit(text, pictures).then(accepted)
+
+    def _on_draft(self, text: str) -> None:
+        if self._talks.current:
+            self._drafts.put(self._talks.current, text)
+
+    def _on_prompt(self, text: str) -> None:
+        self._window.composer.set_draft(text)
+        self._window.composer.submit()
+
+    def _delete(self, session: str, title: str) -> None:
+        self._window.chats.drop(session)
+        self._talks.delete(session, title)
+
+    def _on_deleted(self, token: str, title: str) -> None:
+        words = _("“{title}” was deleted").format(title=title[:40])
+        self._window.toast.say(words, _("Undo"), lambda: self._talks.restore(token))
+
+    def _on_undone(self, files: list[str]) -> None:
+        words = ngettext("Taken back: {files}", "Taken back: {files}", len(files))
+        self._window.toast.say(words.format(files=", ".join(files)))
+
+    def _on_exported(self, path: str, text: str) -> None:
+        try:
+            write_atomically(Path(path), text.encode("utf-8", "surrogatepass"))
+        except OSError as error:
+            self.on_trouble("file_unwritable", {"path": path, "reason": error.strerror or ""})
+        else:
+            self._window.toast.say(_("Exported to {path}").format(path=path))
+
+    def _on_link(self, address: str) -> None:
+        url = QUrl(address)
+        if url.scheme().lower() in LINKS:
+            QDesktopServices.openUrl(url)

@@ -1,0 +1,217 @@
+"""What the window may ask of the runtime: coroutines with plain data in and out, on the loop's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, Literal
+
+from runtime.assemble import Runtime
+from runtime.errors import OrionError
+from runtime.events import Event, Trust
+from runtime.messages import Image
+from runtime.session import Session
+
+Plain = dict[str, Any]
+LOCAL_PROVIDERS = frozenset({"local", "scripted"})
+
+
+class Desk:
+    """Holds the sessions this window opened. Every argument and result is JSON-serialisable, so that the
+    runtime may one day live in another process. Errors are OrionErrors."""
+
+    def __init__(self, runtime: Runtime, listener: Callable[[Event], None]) -> None:
+        self._runtime = runtime
+        self._listener = listener
+        self._sessions: dict[str, Session] = {}
+        self._unsubscribe: dict[str, Callable[[], None]] = {}
+
+    # --- the whole ------------------------------------------------------------------------------------
+
+    async def overview(self) -> Plain:
+        """{"home", "profiles", "models", "sessions", "notices", "settings"}: what the window shows first."""
+        return {
+            "home": str(self._runtime.home.root),
+            "workspace": str(self._runtime.home.workspace),
+            "profiles": self._profiles(),
+            "models": self._runtime.models(),
+            "sessions": self._runtime.sessions.list(),
+            "notices": await self.notices(),
+            "settings": self._runtime.settings.model_dump(mode="json"),
+        }
+
+    async def notices(self) -> list[Plain]:
+        """What is wrong with this installation, as [{"code", "fields"}]; empty when all is well."""
+        return [{"code": code, "fields": fields} for code, fields in self._runtime.health()]
+
+    async def settings(self) -> Plain:
+        """{"schema", "values", "file"}: the JSON Schema of the settings and what they are now."""
+        settings = self._runtime.settings
+        return {
+            "schema": type(settings).model_json_schema(),
+            "values": settings.model_dump(mode="json"),
+            "file": str(self._runtime.home.settings_file),
+        }
+
+    async def save_settings(self, changes: dict[str, object]) -> Plain:
+        """Save dotted names; returns all values as they are now."""
+        self._runtime.save_settings(changes)
+        return self._runtime.settings.model_dump(mode="json")
+
+    # --- the list of sessions -------------------------------------------------------------------------
+
+    async def sessions(self) -> list[Plain]:
+        """Every stored session that holds a message, newest first."""
+        return self._listed()
+
+    async def search(self, text: str) -> list[Plain]:
+        return self._runtime.sessions.search(text)
+
+    async def rename(self, session: str, title: str) -> list[Plain]:
+        """Rename a session; returns the list as it is now."""
+        if session in self._sessions:
+            self._sessions[session].rename(title)
+        else:
+            self._runtime.sessions.rename(session, title)
+        return self._listed()
+
+    async def delete(self, session: str) -> str:
+        """Close and delete a session; returns the token with which `restore` brings it back."""
+        await self.close_session(session)
+        return self._runtime.sessions.delete(session)
+
+    async def restore(self, token: str) -> list[Plain]:
+        self._runtime.sessions.restore(token)
+        return self._listed()
+
+    async def export(self, session: str, form: str) -> str:
+        """The session as "markdown" or "json" text."""
+        return self._runtime.sessions.export(session, form)
+
+    async def import_(self, text: str) -> str:
+        """Take in an exported session; returns its new id."""
+        return self._runtime.sessions.import_(text)
+
+    async def fork(self, session: str, message: str) -> str:
+        """A new session that shares the history up to `message`; returns its id."""
+        return self._runtime.sessions.fork(session, message)
+
+    # --- one session ----------------------------------------------------------------------------------
+
+    async def open(self, session: str | None, profile: str | None = None, private: bool = False) -> Plain:
+        """Open a session (None: a new one) and listen to it; returns what `card` returns, with its "rows"."""
+        opened = await self._runtime.open(session, profile=profile, private=private)
+        if self._sessions.get(opened.id) is not opened:
+            await self.close_session(opened.id)
+            self._sessions[opened.id] = opened
+            self._unsubscribe[opened.id] = opened.subscribe(self._listener)
+        return await self.card(opened.id) | {"rows": opened.rows()}
+
+    async def card(self, session: str) -> Plain:
+        """{"id", "title", "profile", "model", "provider", "local", "autonomy", "state", "busy", "private",
+        "pending"}: what the window shows of an open session besides its rows."""
+        opened = self._session(session)
+        provider = self._runtime.profiles.get(opened.profile).provider
+        return {
+            "id": opened.id,
+            "title": opened.title,
+            "profile": opened.profile,
+            "model": opened.model,
+            "provider": provider,
+            "local": provider in LOCAL_PROVIDERS,
+            "autonomy": opened.autonomy,
+            "state": opened.state,
+            "busy": opened.busy,
+            "private": opened.private,
+            "pending": [asdict(asked) for asked in opened.pending],
+        }
+
+    async def submit(self, session: str, text: str, images: Sequence[tuple[str, str]] = ()) -> str:
+        """Say `text` with pictures as (media type, base64); returns the record's id."""
+        return await self._session(session).submit(
+            text, source="window", images=tuple(Image(kind, data) for kind, data in images)
+        )
+
+    async def cancel(self, session: str) -> None:
+        self._session(session).cancel()
+
+    async def answer(
+        self,
+        session: str,
+        approval: str,
+        decision: Literal["approve", "deny", "edit"],
+        trust: Trust = "once",
+        arguments: Plain | None = None,
+    ) -> None:
+        """Decide a pending approval: "approve", "deny", or "edit" with the new arguments."""
+        await self._session(session).answer(
+            approval, decision, trust=trust, arguments=arguments, door="window"
+        )
+
+    async def undo(self, session: str, change: str) -> list[str]:
+        """Take back a change; returns the files restored."""
+        return [str(path) for path in await self._session(session).undo(change)]
+
+    async def edit(self, session: str, message: str, text: str) -> Plain:
+        await self._session(session).edit(message, text)
+        return await self.open(session)
+
+    async def retry(self, session: str) -> None:
+        await self._session(session).retry()
+
+    async def continue_(self, session: str) -> None:
+        await self._session(session).continue_()
+
+    async def use(
+        self,
+        session: str,
+        profile: str | None,
+        model: str | None,
+        autonomy: Literal["semi", "auto"] | None = None,
+    ) -> Plain:
+        """Switch what this session runs with; returns its card."""
+        await self._session(session).use(profile=profile, model=model, autonomy=autonomy)
+        return await self.card(session)
+
+    async def shorten(self, session: str, tokens: int, window: int) -> None:
+        """Show the model less of a conversation that does not fit, and answer again."""
+        await self._session(session).shorten(tokens, window)
+
+    async def rules(self, session: str) -> list[Plain]:
+        return self._session(session).rules()
+
+    async def revoke(self, session: str, rule: str) -> list[Plain]:
+        self._session(session).revoke(rule)
+        return self._session(session).rules()
+
+    async def close_session(self, session: str) -> None:
+        """Let go of a session; nothing happens when it is not open here."""
+        if session in self._sessions:
+            self._unsubscribe.pop(session)()
+            await self._sessions.pop(session).close()
+
+    async def close(self) -> None:
+        """Let go of all sessions; running turns are cancelled by their sessions' own close."""
+        for session in list(self._sessions):
+            await self.close_session(session)
+
+    def _session(self, session: str) -> Session:
+        """Raises OrionError `session_unknown` for one that is not open here."""
+        if session not in self._sessions:
+            raise OrionError("session_unknown", id=session)
+        return self._sessions[session]
+
+    def _listed(self) -> list[Plain]:
+        return [item for item in self._runtime.sessions.list() if item["messages"]]
+
+    def _profiles(self) -> list[Plain]:
+        found = (self._runtime.profiles.get(name) for name in self._runtime.profiles.names())
+        return [
+            {
+                "name": one.name,
+                "provider": one.provider,
+                "model": one.model,
+                "local": one.provider in LOCAL_PROVIDERS,
+            }
+            for one in found
+        ]

@@ -1,0 +1,40 @@
+"""Icons drawn from resources/icons in whatever colour the theme asks for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PySide6.QtCore import QByteArray, QRectF, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+import resources
+
+
+@lru_cache(maxsize=256)
+def icon(name: str, colour: str) -> QIcon:
+    """The icon `name` with its strokes in `colour` ("#rrggbb"), sharp at 100, 200 and 300 %."""
+    made = QIcon()
+    for ratio in (1, 2, 3):
+        made.addPixmap(pixmap(name, QColor(colour), 20, ratio))
+    return made
+
+
+def pixmap(name: str, colour: QColor, size: int, ratio: float = 1.0) -> QPixmap:
+    """The icon as a picture of `size` device-independent pixels."""
+    drawing = resources.text(f"icons/{name}.svg").replace("currentColor", colour.name())
+    picture = QPixmap(round(size * ratio), round(size * ratio))
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    QSvgRenderer(QByteArray(drawing.encode())).render(painter, QRectF(0, 0, size * ratio, size * ratio))
+    painter.end()
+    picture.setDevicePixelRatio(ratio)
+    return picture
+
+
+def program_icon() -> QIcon:
+    """The program's own icon, for windows and the tray."""
+    made = QIcon()
+    for size in (16, 32, 48, 64, 128, 256):
+        made.addPixmap(pixmap("orion", QColor(), size))
+    return made

@@ -1,0 +1,117 @@
+"""Words of the window itself: a banner that stays until it is closed, and a toast that goes by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+
+from desktop.parts import button, icon_button, label
+from desktop.theme import spacing
+from resources.sentences import sentence
+from resources.translation import _, ngettext
+
+TOAST_MS = 6000
+
+
+class Banner(QFrame):
+    """What is wrong with this installation. Sentences are shown one at a time, in the order they came."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        self._sentences: list[str] = []
+        self._closed: set[str] = set()
+        self.text = label("", wrap=True, selectable=True)
+        self.more = label("", "small")
+        close = icon_button("close", _("Close this notice"), self.close_first)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(spacing(4), spacing(2), spacing(2), spacing(2))
+        row.addWidget(self.text, 1)
+        row.addWidget(self.more)
+        row.addWidget(close)
+        self.hide()
+
+    def show_notice(self, code: str, fields: dict[str, str | int | float]) -> None:
+        """Add a notice; one that is shown or was closed before stays as it is."""
+        words = sentence(code, **fields)
+        if words not in self._sentences and words not in self._closed:
+            self._sentences.append(words)
+            self._draw()
+
+    def close_first(self) -> None:
+        """Close the notice in front; the next one takes its place."""
+        if self._sentences:
+            self._closed.add(self._sentences.pop(0))
+            self._draw()
+
+    def _draw(self) -> None:
+        self.setVisible(bool(self._sentences))
+        if self._sentences:
+            self.text.setText(self._sentences[0])
+            announce(self, self._sentences[0])
+            left = len(self._sentences) - 1
+            self.more.setText(ngettext("1 more", "{n} more", left).format(n=left) if left else "")
+
+
+class Toast(QFrame):
+    """One sentence over the foot of its parent, with at most one thing to do about it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("toast")
+        self._run: Callable[[], object] | None = None
+        self.text = label("", wrap=True)
+        self.action: QPushButton = button("", self._on_action)
+        self._timer = QTimer(self)
+        self._timer.setObjectName("toast")
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.hide)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(spacing(4), spacing(2), spacing(3), spacing(2))
+        self._row.setSpacing(spacing(3))
+        self._row.addWidget(self.text, 1)
+        self._row.addWidget(self.action)
+        parent.installEventFilter(self)
+        self.hide()
+
+    def say(self, text: str, action: str = "", run: Callable[[], object] | None = None) -> None:
+        """Show `text` for six seconds (twice that with an action called `action` that calls `run`)."""
+        self.text.setText(text)
+        self.action.setText(action)
+        self.action.setVisible(bool(action))
+        self._run = run
+        self._timer.start(TOAST_MS * (2 if action else 1))
+        self.show()
+        self.raise_()
+        self._place()
+        announce(self, text)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _on_action(self) -> None:
+        self._timer.stop()
+        self.hide()
+        if self._run is not None:
+            self._run()
+
+    def _place(self) -> None:
+        parent = self.parentWidget()
+        if parent is None:
+            return
+        most = min(620, parent.width() - spacing(8))
+        natural = self.text.fontMetrics().horizontalAdvance(self.text.text()) + spacing(12)
+        wide = min(most, natural + (self.action.sizeHint().width() if not self.action.isHidden() else 0))
+        self.resize(wide, max(self._row.heightForWidth(wide), self.action.sizeHint().height()))
+        self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - spacing(30))
+
+
+def announce(widget: QWidget, text: str) -> None:
+    """Have a screen reader say `text`."""
+    event = QAccessibleAnnouncementEvent(widget, text)
+    QAccessible.updateAccessibility(event)

@@ -1,0 +1,136 @@
+"""The settings page, generated from the schema of the settings: a new setting needs no line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from desktop.bridge import Bridge, Fields
+from desktop.desk import Desk
+from desktop.pages.fields import make_editor, show_value
+from desktop.parts import Switch, label, line
+from desktop.theme import Theme, spacing
+from resources.sentences import sentence
+from resources.translation import _
+
+
+class SettingsPage(QScrollArea):
+    """Each change is saved at once; a refused one is shown in red under its field and the old value stays in
+    force. `saved` carries all values."""
+
+    saved = Signal(dict)
+
+    def __init__(self, bridge: Bridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._theme = theme
+        self.editors: dict[str, QWidget] = {}
+        self._errors: dict[str, Any] = {}
+        self._schema: dict[str, Any] = {}
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName(_("Settings"))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Ask for the settings again and show them."""
+        self._bridge.ask(Desk.settings).then(self._on_settings)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        for editor in self.editors.values():
+            if isinstance(editor, Switch):
+                editor.set_theme(theme)
+
+    def _on_settings(self, found: dict[str, Any]) -> None:
+        if found["schema"] != self._schema:
+            self._schema = found["schema"]
+            self._build(found)
+        self._show(found["values"])
+
+    def _show(self, values: dict[str, Any]) -> None:
+        for name, editor in self.editors.items():
+            section, key = name.split(".")
+            show_value(editor, values[section][key])
+
+    def _build(self, found: dict[str, Any]) -> None:
+        self.editors.clear()
+        self._errors.clear()
+        body = QWidget()
+        body.setMaximumWidth(760)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(spacing(6), spacing(5), spacing(6), spacing(8))
+        column.setSpacing(spacing(4))
+        column.addWidget(label(_("Settings"), "title"))
+        for section, reference in self._schema["properties"].items():
+            schema = self._resolve(reference)
+            if "properties" in schema:
+                column.addWidget(self._section(section, schema, found["values"][section]))
+        place = _("Kept in {file}; you may edit that file too.").format(file=found["file"])
+        column.addWidget(label(place, "small", wrap=True, selectable=True))
+        column.addStretch(1)
+        outer = QWidget()
+        row = QHBoxLayout(outer)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addWidget(body, 100)
+        row.addStretch(1)
+        self.setWidget(outer)
+
+    def _section(self, section: str, schema: dict[str, Any], values: dict[str, Any]) -> QWidget:
+        box = QWidget()
+        grid = QGridLayout(box)
+        grid.setContentsMargins(0, spacing(2), 0, 0)
+        grid.setHorizontalSpacing(spacing(6))
+        grid.setVerticalSpacing(spacing(1))
+        grid.setColumnStretch(0, 1)
+        grid.addWidget(label(_title(section), "section"), 0, 0)
+        grid.addWidget(label(_(schema.get("description", "")), "small", wrap=True), 1, 0, 1, 2)
+        grid.addWidget(line(), 2, 0, 1, 2)
+        for number, (key, reference) in enumerate(schema["properties"].items()):
+            self._row(grid, 3 + 3 * number, f"{section}.{key}", self._resolve(reference), values[key])
+        return box
+
+    def _row(self, grid: QGridLayout, row: int, name: str, schema: dict[str, Any], value: Any) -> None:
+        title = _title(name.rpartition(".")[2])
+        words = _(schema.get("description", ""))
+        editor = make_editor(schema, value, self._theme, lambda new: self._save(name, new))
+        editor.setAccessibleName(title)
+        editor.setAccessibleDescription(words)
+        editor.setMinimumWidth(44 if isinstance(editor, Switch) else 190)
+        caption = label(title)
+        caption.setBuddy(editor)
+        caption.setContentsMargins(0, spacing(2), 0, 0)
+        error = label("", "error", wrap=True)
+        error.hide()
+        grid.addWidget(caption, row, 0)
+        grid.addWidget(label(words, "small", wrap=True), row + 1, 0)
+        grid.addWidget(editor, row, 1, 2, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(error, row + 2, 0, 1, 2)
+        self.editors[name] = editor
+        self._errors[name] = error
+
+    def _save(self, name: str, value: object) -> None:
+        def done(values: dict[str, Any]) -> None:
+            self._errors[name].hide()
+            self.saved.emit(values)
+
+        def failed(code: str, fields: Fields) -> None:
+            self._errors[name].setText(sentence(code, **fields))
+            self._errors[name].show()
+
+        self._bridge.ask(Desk.save_settings, {name: value}).then(done, failed)
+
+    def _resolve(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """`schema` with a reference into the definitions followed."""
+        parts = [schema, *schema.get("allOf", [])]
+        reference = next((part["$ref"] for part in parts if "$ref" in part), "")
+        target = self._schema.get("$defs", {}).get(reference.rpartition("/")[2], {})
+        return {**target, **schema}
+
+
+def _title(name: str) -> str:
+    words = name.replace("_", " ")
+    return _(words[:1].upper() + words[1:])

@@ -1,0 +1,135 @@
+"""The line under the composer: what the agent is doing in words, how fast, and how full its memory is."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
+
+from desktop.parts import ElidedLabel, label
+from desktop.theme import spacing
+from resources.translation import _
+from runtime.events import (
+    ApprovalRequired,
+    Done,
+    Event,
+    ModelState,
+    Paused,
+    ResponseChunk,
+    StateChange,
+    ThinkingStart,
+    ToolStart,
+    UsageReport,
+)
+
+
+class StatusLine(QFrame):
+    """Feed it the events of the session in front; `reset` when another session comes to the front."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("status")
+        self.state = ElidedLabel()
+        self.progress = QProgressBar()
+        self.progress.setRange(0, 100)
+        self.progress.setFixedWidth(110)
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName(_("Progress of the model"))
+        self.speed = label("")
+        self.context = label("")
+        self.context.setToolTip(_("How much of what the model can read at once is in use"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(spacing(2), 0, spacing(2), 0)
+        row.setSpacing(spacing(4))
+        row.addWidget(self.progress)
+        row.addWidget(self.state, 1)
+        row.addWidget(self.speed)
+        row.addWidget(self.context)
+        self.reset("IDLE")
+
+    def reset(self, state: str) -> None:
+        """Forget the figures of the last session and show `state`."""
+        self.speed.clear()
+        self.context.clear()
+        self.progress.hide()
+        self._say(_STATES[state]())
+
+    def say(self, text: str) -> None:
+        """Show a sentence of the window's own, such as that it is starting."""
+        self._say(text)
+
+    def on_event(self, event: Event) -> None:
+        match event.body:
+            case StateChange(new=new):
+                self._say(_STATES[new]())
+                if new == "IDLE":
+                    self.progress.hide()
+            case ThinkingStart():
+                self._say(_("Thinking…"))
+            case ResponseChunk():
+                self.progress.hide()
+                self._say(_("Answering…"))
+            case ToolStart(name=name):
+                self._say(_("Using {tool}…").format(tool=name))
+            case ApprovalRequired():
+                self._say(_("Waits for your decision"))
+            case Paused(paused=True):
+                self._say(_("Paused"))
+            case ModelState() as model:
+                self._on_model(model)
+            case UsageReport() as usage:
+                self._on_usage(usage)
+            case Done(reason=reason, seconds=seconds):
+                self.progress.hide()
+                self._say(_DONE.get(reason, _DONE["complete"])().format(seconds=f"{seconds:.1f}"))
+            case _:
+                pass
+
+    def _on_model(self, model: ModelState) -> None:
+        words = {
+            "starting": _("Starting the model's engine…"),
+            "loading": _("Loading the model…"),
+            "waiting": _("Waiting for the model…"),
+            "evaluating": _("Reading the conversation…"),
+            "restarted": _("The model's engine was restarted"),
+        }
+        busy = model.state in words and model.state != "restarted"
+        self.progress.setVisible(busy)
+        if busy:
+            known = model.progress > 0
+            self.progress.setRange(0, 100 if known else 0)
+            self.progress.setValue(round(model.progress * 100))
+        if model.state in words:
+            self._say(words[model.state])
+
+    def _on_usage(self, usage: UsageReport) -> None:
+        if usage.tokens_per_second > 0:
+            self.speed.setText(_("{n} tokens/s").format(n=f"{usage.tokens_per_second:.0f}"))
+        if usage.window > 0:
+            used = usage.prompt + usage.completion
+            self.context.setText(
+                _("{share} % of {window} tokens").format(
+                    share=min(100, round(100 * used / usage.window)), window=f"{usage.window:,}"
+                )
+            )
+
+    def _say(self, text: str) -> None:
+        if text != self.state.text():
+            self.state.setText(text)
+
+
+_STATES = {
+    "IDLE": lambda: _("Ready"),
+    "PLANNING": lambda: _("Planning…"),
+    "THINKING": lambda: _("Working…"),
+    "TOOL_CALLING": lambda: _("Using a tool…"),
+    "OBSERVING": lambda: _("Looking at the result…"),
+    "COMPILING": lambda: _("Writing it up…"),
+    "PAUSED": lambda: _("Waits for your decision"),
+}
+_DONE = {
+    "complete": lambda: _("Done in {seconds} s"),
+    "cancelled": lambda: _("Stopped"),
+    "error": lambda: _("Something went wrong; the chat says what"),
+    "iterations": lambda: _("Stopped: the limit of steps is reached"),
+    "budget": lambda: _("Stopped: the budget is used up"),
+    "stopped": lambda: _("Stopped"),
+}

@@ -1,0 +1,180 @@
+"""The main window: lays out its parts and connects them; what they do is written in their own files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from desktop.approval import ApprovalPanel
+from desktop.chat_stack import ChatStack
+from desktop.composer import Composer
+from desktop.header import Header
+from desktop.notices import Banner, Toast
+from desktop.pages import Page
+from desktop.parts import set_icons
+from desktop.sidebar import Sidebar
+from desktop.status import StatusLine
+from desktop.theme import Theme, spacing
+from desktop.window_state import WindowState
+from resources.translation import _
+
+COLUMN = 820
+"""Widest column of text and controls, so that lines stay readable on a wide screen."""
+
+
+class MainWindow(QMainWindow):
+    """All parts of the window, without a runtime behind them. `closing` fires once, before it is gone."""
+
+    closing = Signal()
+
+    def __init__(self, theme: Theme, pages: list[Page], state: WindowState) -> None:
+        super().__init__()
+        self.setWindowTitle("Orion")
+        self.setMinimumSize(720, 480)
+        self.theme = theme
+        self._state = state
+        self._make_page: Callable[[Page], QWidget] | None = None
+        self._pages = {page.name: page for page in pages}
+        self._page_widgets: dict[str, QWidget] = {}
+        self.sidebar = Sidebar(theme, [(page.name, page.icon, page.title) for page in pages])
+        self.banner = Banner()
+        self.header = Header()
+        self.chats = ChatStack(theme)
+        self.approval = ApprovalPanel(theme)
+        self.composer = Composer(theme)
+        self.status = StatusLine()
+        self.stack = QStackedWidget()
+        self._lay_out()
+        self.toast = Toast(self.stack)
+        self.sidebar.collapse_requested.connect(self.toggle_sidebar)
+        self.sidebar.page_requested.connect(self.show_page)
+        self.header.sidebar_requested.connect(self.toggle_sidebar)
+        self.header.find_requested.connect(self.chats.open_find)
+        self._restore()
+        set_icons(self, theme)
+
+    # --- layout ---------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        self.chat_page = QWidget()
+        column = QVBoxLayout(self.chat_page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self.chats, 1)
+        column.addWidget(self._foot())
+        self.stack.addWidget(self.chat_page)
+        main = QWidget()
+        main.setObjectName("main")
+        right = QVBoxLayout(main)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(0)
+        right.addWidget(self.banner)
+        right.addWidget(self.stack, 1)
+        whole = QWidget()
+        row = QHBoxLayout(whole)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        self.sidebar.setFixedWidth(self._state.sidebar_width)
+        row.addWidget(self.sidebar)
+        row.addWidget(main, 1)
+        self.setCentralWidget(whole)
+
+    def _foot(self) -> QWidget:
+        """Approval, composer and status line in a centred column."""
+        inner = QWidget()
+        inner.setMaximumWidth(COLUMN)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(spacing(4), spacing(1), spacing(4), spacing(2))
+        column.setSpacing(spacing(2))
+        for part in (self.approval, self.composer, self.status):
+            column.addWidget(part)
+        foot = QWidget()
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addWidget(inner, 1000)
+        row.addStretch(1)
+        return foot
+
+    # --- what others ask of it ------------------------------------------------------------------------
+
+    def set_page_maker(self, make: Callable[[Page], QWidget]) -> None:
+        """How a page is made when it is first shown."""
+        self._make_page = make
+
+    def show_page(self, name: str) -> None:
+        """Show a page in the place of the chat; a second call with the same name goes back to the chat."""
+        if self._make_page is None or self.stack.currentWidget() is self._page_widgets.get(name):
+            self.show_chat()
+            return
+        widget = self._page_widgets.get(name)
+        if widget is None:
+            widget = self._make_page(self._pages[name])
+            self._page_widgets[name] = widget
+            self.stack.addWidget(widget)
+            set_icons(widget, self.theme)
+        elif refresh := getattr(widget, "refresh", None):
+            refresh()
+        self.stack.setCurrentWidget(widget)
+        widget.setFocus()
+
+    def show_chat(self) -> None:
+        """Bring the chat back and let the user write."""
+        self.stack.setCurrentWidget(self.chat_page)
+        self.composer.editor.setFocus()
+
+    @property
+    def on_chat(self) -> bool:
+        return self.stack.currentWidget() is self.chat_page
+
+    def set_theme(self, theme: Theme) -> None:
+        """Pass the theme to every part that draws by itself; the style sheet is set on the application."""
+        self.theme = theme
+        parts: list[Any] = [self.sidebar, self.chats, self.approval, self.composer]
+        for part in (*parts, *self._page_widgets.values()):
+            if set_theme := getattr(part, "set_theme", None):
+                set_theme(theme)
+        set_icons(self, theme)
+
+    def toggle_sidebar(self) -> None:
+        self._show_sidebar(self.sidebar.isHidden())
+
+    def come_to_front(self) -> None:
+        """Show the window, over others where the desktop allows it."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def remember(self) -> WindowState:
+        """What to keep for the next start."""
+        self._state.geometry = bytes(self.saveGeometry().toBase64().data()).decode()
+        self._state.sidebar = not self.sidebar.isHidden()
+        return self._state
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    def _show_sidebar(self, shown: bool) -> None:
+        self.sidebar.setVisible(shown)
+        self.header.sidebar_button.setVisible(not shown)
+
+    def _restore(self) -> None:
+        self._show_sidebar(self._state.sidebar)
+        geometry = QByteArray.fromBase64(self._state.geometry.encode())
+        if geometry.isEmpty() or not self.restoreGeometry(geometry):
+            self.resize(1120, 760)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.closing.emit()
+        event.accept()
+
+
+def window_title(card: dict[str, Any]) -> str:
+    """The title of the window while a session is in front."""
+    title = str(card.get("title") or "")
+    return f"{title} – Orion" if title else _("New chat") + " – Orion"

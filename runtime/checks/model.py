@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+import time
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import resources
+from resources.sentences import sentence
 from resources.translation import _
 from runtime.checks.check import Check
 
-_PIECE = 1 << 20
+_ENGINE_SECONDS = 90
+_ENGINE_WINDOW = 512
 
 
 def bundled(lock: Path | None = None, folder: Path | None = None) -> list[Check]:
@@ -26,6 +31,49 @@ def bundled(lock: Path | None = None, folder: Path | None = None) -> list[Check]
     return [
         _weight(folder / str(entry["name"]), int(entry["size"]), str(entry["sha256"])) for entry in listed
     ]
+
+
+def engine(file: Path | None = None) -> Check:
+    """The engine's child process loads the bundled model, or `file`, and answers one token."""
+    from models.errors import EngineError
+
+    file = file or next(iter(sorted(resources.weights_dir().glob("*.gguf"))), None)
+    if file is None:
+        return Check("engine", "fail", _("not tried: there is no model"), _("Run make install to fetch it."))
+    began = time.monotonic()
+    try:
+        loaded, spoken = asyncio.run(asyncio.wait_for(_one_token(file), _ENGINE_SECONDS))
+    except TimeoutError:
+        what = _("no answer within {seconds} seconds").format(seconds=_ENGINE_SECONDS)
+        return Check("engine", "fail", what, _("Close other programs and try again."))
+    except EngineError as error:
+        return Check("engine", "fail", sentence(error.code, **error.fields), _("See the other checks above."))
+    seconds = f"{time.monotonic() - began:.1f}"
+    if not spoken:
+        return Check(
+            "engine", "fail", _("{model} answered nothing").format(model=loaded), _("Run make install.")
+        )
+    return Check("engine", "ok", _("{model} answered in {seconds} s").format(model=loaded, seconds=seconds))
+
+
+async def _one_token(file: Path) -> tuple[str, int]:
+    """The name of the model and how many tokens it said."""
+    from models.generation import Finished, GenerateRequest, LoadOptions
+    from models.worker_client import LocalEngine
+
+    engine = LocalEngine()
+    options = LoadOptions(str(file), window=_ENGINE_WINDOW)
+    request = GenerateRequest(options, "doctor", [{"role": "user", "content": "Hi"}], max_tokens=1)
+    spoken = 0
+    try:
+        info = await engine.load(options)
+        async with aclosing(engine.generate(request)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    spoken = event.usage.completion_tokens
+    finally:
+        await engine.close()
+    return info.name, spoken
 
 
 def _weight(file: Path, size: int, digest: str) -> Check:

@@ -84,8 +84,8 @@ class Host:
         return self.call(called)
 
     def log(self, event: Event) -> None:
-        """Keep of `event` what the log may keep; chunks are not worth a line."""
-        if not event.body.type.endswith("_chunk"):
+        """Keep of `event` what the log may keep; chunks and moves are not worth a line."""
+        if not event.body.type.endswith(("_chunk", "_change", "_start")):
             logging.getLogger(NAME).info(event.body.type, extra={"event": record_of(event)})
 
     def _serve(self) -> None:

@@ -75,7 +75,7 @@ class Screen:
                 terminal.note(text, "italic", end="")
             case events.ThinkingComplete(seconds=seconds):
                 terminal.end_note()
-                terminal.note(_("Thought for {seconds} s").format(seconds=f"{seconds:.1f}") + "\n")
+                terminal.note(_("Thought for {time}").format(time=_time(seconds)) + "\n")
             case events.ModelState() as state:
                 self._model(state)
             case events.UsageReport(tokens_per_second=speed, local=local):

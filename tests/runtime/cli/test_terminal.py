@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.cli.terminal import Terminal, exact, visible
-
-
-class Screen(io.TextIOWrapper):
-    """A stream that says it is a terminal."""
-
-    def __init__(self, encoding: str = "utf-8") -> None:
-        super().__init__(io.BytesIO(), encoding=encoding, newline="")
-
-    def isatty(self) -> bool:
-        return True
-
-    def shown(self) -> str:
-        raw = self.buffer
-        assert isinstance(raw, io.BytesIO)
-        return raw.getvalue().decode(self.encoding)
-
-
-class Pipe(Screen):
-    """A stream that says it is none."""
-
-    def isatty(self) -> bool:
-        return False
+from tests.runtime.cli.streams import Pipe, Screen
 
 
 @given(st.text(alphabet=st.characters()), st.sampled_from(["ascii", "latin-1", "utf-8", "cp1252"]))

@@ -1,0 +1,38 @@
+"""The one error of the embedded engine: a code and fields that the caller turns into a sentence."""
+
+from __future__ import annotations
+
+Field = str | int | float
+
+CODES = (
+    "context_overflow",
+    "cpu_features_missing",
+    "model_evaluation_failed",
+    "model_file_missing",
+    "model_file_not_gguf",
+    "model_file_truncated",
+    "model_load_failed",
+    "model_too_large",
+    "worker_crashed",
+    "worker_hung",
+    "worker_killed",
+    "worker_out_of_memory",
+    "worker_start_failed",
+)
+"""Every code an EngineError can carry; each has a sentence in resources/sentences.yaml."""
+
+
+class EngineError(Exception):
+    """A fault of the engine, the model file or the machine that the program expects.
+
+    `fields` fill the sentence of `code`; both are JSON and hold no secret.
+    """
+
+    def __init__(self, code: str, **fields: Field) -> None:
+        super().__init__(code, fields)
+        self.code = code
+        self.fields: dict[str, Field] = fields
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{name}={value}" for name, value in self.fields.items())
+        return f"{self.code}({shown})"

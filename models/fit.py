@@ -1,0 +1,79 @@
+"""Predicts how much memory a model takes, and chooses a context length that fits."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+
+from models.errors import EngineError
+from models.gguf import Header
+
+CHUNK = 128
+"""Prompt tokens evaluated at once; bounds the compute buffer and the time between two looks at a cancel."""
+
+STEP = 256
+"""Context lengths are multiples of this many tokens."""
+
+_WORKER_BYTES = 80 << 20
+_SMALLEST = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The chosen window (tokens) and the bytes it is predicted to take."""
+
+    window: int
+    predicted: int
+
+
+def kv_bytes_per_token(header: Header) -> int:
+    """Bytes of 16-bit keys and values that one token occupies over all layers."""
+    layers, heads = header.number("block_count"), max(1, header.number("attention.head_count", 1))
+    width = header.number("embedding_length") // heads
+    key = header.number("attention.key_length", width)
+    value = header.number("attention.value_length", width)
+    per_layer = header.metadata.get(f"{header.architecture}.attention.head_count_kv")
+    kv_heads = sum(per_layer) if isinstance(per_layer, array) else layers * int(per_layer or heads)
+    return 2 * kv_heads * (key + value)
+
+
+def predict(header: Header, window: int) -> int:
+    """Bytes that the worker will occupy with a context of `window` tokens."""
+    vocabulary = header.metadata.get("tokenizer.ggml.tokens", 0)
+    row = int(vocabulary) + 8 * header.number("embedding_length") + 3 * header.number("feed_forward_length")
+    compute = CHUNK * (4 * row + 4 * window)
+    return header.tensor_bytes + window * kv_bytes_per_token(header) + compute + _WORKER_BYTES
+
+
+def choose(header: Header, wanted: int, cap: int, available: int) -> Fit:
+    """A window for `header` within `available` bytes.
+
+    `wanted` 0 takes the trained context, at most `cap`, shortened to what fits; any other value is taken
+    as it is (at most the trained context). EngineError model_too_large names the need, what there is and
+    the longest context that would fit (0: not even the smallest).
+    """
+    trained = header.context_length or cap
+    target = min(trained, wanted or cap)
+    fitting = _longest(header, target, available)
+    if fitting < min(target, _SMALLEST) or (wanted and fitting < target):
+        raise EngineError(
+            "model_too_large",
+            path=str(header.path),
+            needed_mb=_mb(predict(header, target)),
+            available_mb=_mb(available),
+            window=target,
+            suggested_window=fitting if fitting >= min(target, _SMALLEST) else 0,
+        )
+    return Fit(fitting, predict(header, fitting))
+
+
+def _longest(header: Header, target: int, available: int) -> int:
+    if predict(header, target) <= available:
+        return target
+    per_token = kv_bytes_per_token(header) + 4 * CHUNK
+    room = (available - predict(header, 0)) // max(1, per_token)
+    return max(0, min(target, room // STEP * STEP))
+
+
+def _mb(amount: int) -> int:
+    return -(-amount // (1 << 20))

@@ -1,0 +1,144 @@
+"""What a caller asks of the embedded engine and what it is told while the answer comes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+JsonObject = dict[str, Any]
+
+StopReason = Literal["stop", "length", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """Which model file to load and how.
+
+    `window` 0 chooses the context length (tokens) from the file, the memory and `window_cap`. `threads` 0
+    means all physical cores. `ram_limit` 0 means the memory available now (bytes). `pool_limit` bounds the
+    memory (bytes) that keeps the state of conversations other than the current one.
+    """
+
+    path: str
+    window: int = 0
+    window_cap: int = 8192
+    threads: int = 0
+    ram_limit: int = 0
+    pool_limit: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A loaded model. `notice` is empty or says why the file's own chat template is not used."""
+
+    path: str
+    name: str
+    architecture: str
+    quantisation: str
+    size: int
+    window: int
+    trained_window: int
+    threads: int
+    predicted_bytes: int
+    tools_in_template: bool
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next token is chosen; temperature 0 is greedy. `seed` None draws a fresh one."""
+
+    temperature: float = 0.7
+    top_p: float = 0.95
+    top_k: int = 40
+    min_p: float = 0.05
+    repeat_penalty: float = 1.0
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRequest:
+    """One answer. `session` keys the warm prompt cache; messages and tools have the shape of the OpenAI
+    chat interface; `template` holds extra variables of the chat template, such as enable_thinking."""
+
+    model: LoadOptions
+    session: str
+    messages: list[JsonObject]
+    tools: list[JsonObject] = field(default_factory=list)
+    sampling: Sampling = field(default_factory=Sampling)
+    max_tokens: int = 1024
+    template: JsonObject = field(default_factory=dict)
+
+    def as_frame(self) -> JsonObject:
+        """The request as it travels to the worker."""
+        return {"t": "generate"} | asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Another answer is being written; this one is next in line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """The worker is being started; `again` after a death."""
+
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """The model file is being read; `fraction` is 0–1."""
+
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class Prefill:
+    """`done` of `total` prompt tokens are in the model's memory, cached ones included."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """More of the answer; never splits a character."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """More of what the model thinks before it answers."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and times of one answer; `cached_tokens` of the prompt were not evaluated again."""
+
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    prefill_ms: float
+    decode_ms: float
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Decoding speed; 0 when nothing was decoded."""
+        return 1000 * self.completion_tokens / self.decode_ms if self.decode_ms > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The answer is whole; always the last event. `notice` as in ModelInfo."""
+
+    stop_reason: StopReason
+    usage: Usage
+    window: int
+    notice: str = ""
+
+
+GenerateEvent = Waiting | Starting | Loading | Prefill | Text | Reasoning | Finished

@@ -1,0 +1,213 @@
+"""Reads the header of a GGUF file without trusting it, so that a broken file is an error and never a crash.
+
+Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (versions 2 and 3, little-endian).
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from models.errors import EngineError
+
+_SCALARS = {
+    0: "<B",
+    1: "<b",
+    2: "<H",
+    3: "<h",
+    4: "<I",
+    5: "<i",
+    6: "<f",
+    7: "<?",
+    10: "<Q",
+    11: "<q",
+    12: "<d",
+}
+_ARRAYS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d"}
+_STRING, _ARRAY = 8, 9
+
+_MAX_TENSORS = 1_000_000
+_MAX_ENTRIES = 100_000
+_MAX_STRING = 64 * 1024 * 1024
+_CHUNK = 1 << 20
+
+TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
+    0: ("F32", 1, 4), 1: ("F16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22),
+    7: ("Q5_1", 32, 24), 8: ("Q8_0", 32, 34), 9: ("Q8_1", 32, 36), 10: ("Q2_K", 256, 84),
+    11: ("Q3_K", 256, 110), 12: ("Q4_K", 256, 144), 13: ("Q5_K", 256, 176), 14: ("Q6_K", 256, 210),
+    15: ("Q8_K", 256, 292), 16: ("IQ2_XXS", 256, 66), 17: ("IQ2_XS", 256, 74), 18: ("IQ3_XXS", 256, 98),
+    19: ("IQ1_S", 256, 50), 20: ("IQ4_NL", 32, 18), 21: ("IQ3_S", 256, 110), 22: ("IQ2_S", 256, 82),
+    23: ("IQ4_XS", 256, 136), 24: ("I8", 1, 1), 25: ("I16", 1, 2), 26: ("I32", 1, 4), 27: ("I64", 1, 8),
+    28: ("F64", 1, 8), 29: ("IQ1_M", 256, 56), 30: ("BF16", 1, 2), 34: ("TQ1_0", 256, 54),
+    35: ("TQ2_0", 256, 66), 39: ("MXFP4", 32, 17), 40: ("NVFP4", 64, 36),
+}  # fmt: skip
+"""ggml tensor type → name, values in a block, bytes of a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The facts of a model file. `metadata` holds scalars, strings and numeric arrays; arrays of strings
+    (the vocabulary) are skipped and stand as their length."""
+
+    path: Path
+    size: int
+    version: int
+    metadata: dict[str, Any]
+    tensors: int
+    tensor_bytes: int
+    quantisation: str
+
+    @property
+    def architecture(self) -> str:
+        return str(self.metadata.get("general.architecture", ""))
+
+    @property
+    def name(self) -> str:
+        return str(self.metadata.get("general.name", "")) or self.path.stem
+
+    @property
+    def chat_template(self) -> str:
+        return str(self.metadata.get("tokenizer.chat_template", ""))
+
+    @property
+    def context_length(self) -> int:
+        return self.number("context_length")
+
+    def number(self, key: str, default: int = 0) -> int:
+        """The whole number `<architecture>.<key>`; of an array, its largest."""
+        value = self.metadata.get(f"{self.architecture}.{key}", default)
+        if isinstance(value, array):
+            value = max(value, default=default)
+        return int(value) if isinstance(value, int | float) else default
+
+
+def read_header(path: Path) -> Header:
+    """The checked header of `path`.
+
+    EngineError: model_file_missing, model_file_not_gguf (with a reason) or model_file_truncated (with the
+    size there is and the size the header promises).
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            return _Reader(path, size, file).header()
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise EngineError("model_file_missing", path=str(path)) from error
+    except OSError as error:
+        raise EngineError("model_load_failed", path=str(path), reason=str(error)) from error
+
+
+@dataclass(slots=True)
+class _Reader:
+    path: Path
+    size: int
+    file: BinaryIO
+    position: int = 0
+    buffer: bytes = b""
+    at: int = 0
+    types: dict[str, int] = field(default_factory=dict)
+
+    def header(self) -> Header:
+        if self.size < 24 or self.take(4) != b"GGUF":
+            raise self.foreign("it does not start with the letters GGUF" if self.size >= 4 else "it is empty")
+        version = self.scalar("<I")
+        if version not in (2, 3):
+            raise self.foreign(f"version {version} of the format is not known")
+        tensors, entries = self.scalar("<Q"), self.scalar("<Q")
+        if tensors > _MAX_TENSORS or entries > _MAX_ENTRIES:
+            raise self.foreign(f"its header announces {tensors} tensors and {entries} entries")
+        metadata: dict[str, Any] = {}
+        for _ in range(entries):
+            key = self.string()
+            metadata[key] = self.value(self.scalar("<I"), key)
+        end = self.table(tensors)
+        alignment = metadata.get("general.alignment", 32)
+        if not isinstance(alignment, int) or alignment < 1 or alignment > 1 << 20:
+            raise self.foreign("its alignment makes no sense")
+        start = -(-self.position // alignment) * alignment
+        if start + end > self.size:
+            raise EngineError(
+                "model_file_truncated", path=str(self.path), size=self.size, expected=start + end
+            )
+        quantisation = max(self.types, key=lambda name: self.types[name], default="")
+        return Header(self.path, self.size, version, metadata, tensors, end, quantisation)
+
+    def table(self, count: int) -> int:
+        """Read the tensor table; the end of the last tensor, counted from the start of the data."""
+        end = 0
+        for _ in range(count):
+            self.string()
+            dimensions = self.scalar("<I")
+            if dimensions > 8:
+                raise self.foreign(f"a tensor has {dimensions} dimensions")
+            values = 1
+            for _ in range(dimensions):
+                values *= self.scalar("<Q")
+            kind, offset = self.scalar("<I"), self.scalar("<Q")
+            name, block, block_bytes = TENSOR_TYPES.get(kind, (f"type {kind}", 1, 0))
+            bytes_ = -(-values // block) * block_bytes
+            self.types[name] = self.types.get(name, 0) + bytes_
+            end = max(end, offset + bytes_)
+        return end
+
+    def value(self, kind: int, key: str) -> Any:
+        if kind in _SCALARS:
+            return self.scalar(_SCALARS[kind])
+        if kind == _STRING:
+            return self.string()
+        if kind == _ARRAY:
+            return self.array(key)
+        raise self.foreign(f"the entry {key[:80]} has the unknown type {kind}")
+
+    def array(self, key: str) -> Any:
+        kind, count = self.scalar("<I"), self.scalar("<Q")
+        if kind == _STRING:
+            if count * 8 > self.size:
+                raise self.cut()
+            for _ in range(count):
+                self.take(self.length())
+            return count
+        if kind not in _ARRAYS:
+            raise self.foreign(f"the entry {key[:80]} is a list of the unknown type {kind}")
+        values = array(_ARRAYS[kind])
+        if count * values.itemsize > self.size:
+            raise self.cut()
+        values.frombytes(self.take(count * values.itemsize))
+        return values
+
+    def scalar(self, form: str) -> Any:
+        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+
+    def length(self) -> int:
+        length = int.from_bytes(self.take(8), "little")
+        if length > _MAX_STRING:
+            raise self.foreign(f"its header holds a text of {length} bytes")
+        return length
+
+    def string(self) -> str:
+        return self.take(self.length()).decode("utf-8", "replace")
+
+    def take(self, count: int) -> bytes:
+        piece = self.buffer[self.at : self.at + count]
+        if len(piece) < count:
+            rest = self.buffer[self.at :]
+            self.buffer = rest + self.file.read(max(_CHUNK, count - len(rest)))
+            self.at = 0
+            piece = self.buffer[:count]
+            if len(piece) < count:
+                raise self.cut()
+        self.at += count
+        self.position += count
+        return piece
+
+    def foreign(self, reason: str) -> EngineError:
+        return EngineError("model_file_not_gguf", path=str(self.path), reason=reason)
+
+    def cut(self) -> EngineError:
+        """The header itself runs past the end of the file."""
+        return EngineError(
+            "model_file_truncated", path=str(self.path), size=self.size, expected=self.size + 1
+        )

@@ -1,0 +1,290 @@
+"""The child process that runs an engine: requests come in as frames, answers go out as frames, in order."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from models.engine import Aborted, Engine
+from models.errors import EngineError
+from models.frames import Frame, encode, read_blocking
+from models.generation import LoadOptions, ModelInfo, Sampling
+from models.reasoning import ReasoningSplitter, opened_by
+from models.template import ChatTemplate
+
+HEARTBEAT = 0.5
+"""Seconds between two signs of life while a request is being worked on."""
+
+PACE = 1 / 30
+"""Seconds between two frames of text; the first token goes out at once."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the llama.cpp engine until stdin ends. Called by the entry point for `--worker llama`; there are
+    no `arguments`."""
+    del arguments
+    from models.llama_engine import LlamaEngine
+
+    return run(LlamaEngine)
+
+
+def run(engine: Callable[[], Engine]) -> int:
+    """Serve requests with the engine that `engine()` makes; returns never in practice: the end of stdin ends
+    the process, whatever it is doing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    wire = Wire()
+    try:
+        made = engine()
+    except EngineError as error:
+        wire.send({"t": "error", "id": 0, "code": error.code, "fields": error.fields})
+        wire.wait_for_end()
+        return 1
+    worker = Worker(made, wire)
+    wire.listen(worker.accept)
+    wire.send({"t": "hello", "pid": os.getpid()})
+    worker.serve()
+    return 0
+
+
+class Wire:
+    """The two descriptors of the protocol. Native libraries write to 1 and 2: both end in stderr."""
+
+    def __init__(self) -> None:
+        self._input = os.dup(0)
+        self._output = os.dup(1)
+        os.dup2(2, 1)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        self._lock = threading.Lock()
+
+    def send(self, frame: Frame) -> None:
+        """Write a frame; callable from any thread. The end of the reader ends the process."""
+        data = memoryview(encode(frame))
+        with self._lock:
+            try:
+                while data:
+                    data = data[os.write(self._output, data) :]
+            except OSError:
+                os._exit(0)
+
+    def listen(self, accept: Callable[[Frame], None]) -> None:
+        """Hand every incoming frame to `accept` in a thread; the end of the stream ends the process."""
+        threading.Thread(target=self._read, args=(accept,), name="wire", daemon=True).start()
+
+    def wait_for_end(self) -> None:
+        """Return when the other side closes its end."""
+        while os.read(self._input, 65536):
+            pass
+
+    def _read(self, accept: Callable[[Frame], None]) -> None:
+        while True:
+            frame = read_blocking(self._take)
+            if frame is None:
+                os._exit(0)
+            accept(frame)
+
+    def _take(self, count: int) -> bytes:
+        pieces: list[bytes] = []
+        while count > 0:
+            piece = os.read(self._input, min(count, 1 << 20))
+            if not piece:
+                break
+            pieces.append(piece)
+            count -= len(piece)
+        return b"".join(pieces)
+
+
+class Worker:
+    """Works on one request at a time, in order; cancel frames overtake."""
+
+    def __init__(self, engine: Engine, wire: Wire) -> None:
+        self._engine = engine
+        self._wire = wire
+        self._queue: queue.SimpleQueue[Frame] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._current = 0
+        self._finished = 0
+        self._cancelled: set[int] = set()
+        self._busy = threading.Event()
+        self._options: LoadOptions | None = None
+        self._info: ModelInfo | None = None
+        self._template = ChatTemplate("")
+        threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
+
+    def accept(self, frame: Frame) -> None:
+        """Called by the wire's thread: acknowledge and queue, or cancel at once."""
+        if frame["t"] == "cancel":
+            with self._lock:
+                if frame["id"] > self._finished:
+                    self._cancelled.add(frame["id"])
+                if self._current == frame["id"]:
+                    self._engine.abort()
+            return
+        self._wire.send({"t": "ack", "id": frame["id"]})
+        self._queue.put(frame)
+
+    def serve(self) -> None:
+        """Answer requests for ever."""
+        while True:
+            frame = self._queue.get()
+            with self._lock:
+                self._current = frame["id"]
+                self._engine.resume()
+                if frame["id"] in self._cancelled:
+                    self._engine.abort()
+            self._busy.set()
+            answer = self._answer(frame)
+            self._busy.clear()
+            with self._lock:
+                self._current, self._finished = 0, frame["id"]
+                self._cancelled.discard(frame["id"])
+            self._wire.send(answer | {"id": frame["id"]})
+
+    def _answer(self, frame: Frame) -> Frame:
+        try:
+            match frame["t"]:
+                case "load":
+                    return {"t": "result", "info": asdict(self._load(frame))}
+                case "generate":
+                    return self._generate(frame)
+                case "count":
+                    return self._count(frame)
+                case "evict":
+                    self._engine.evict(frame["session"])
+                    return {"t": "result"}
+                case other:
+                    return _error("worker_start_failed", reason=f"unknown request {other!r}")
+        except EngineError as error:
+            return {"t": "error", "code": error.code, "fields": error.fields}
+        except Aborted:
+            return {"t": "result", "stop": "cancelled"}
+        except MemoryError:
+            return _error("worker_out_of_memory", model=self._info.name if self._info else "", reason="")
+
+    def _load(self, frame: Frame) -> ModelInfo:
+        options = LoadOptions(**frame["model"])
+        if options == self._options and self._info is not None:
+            return self._info
+        self._options = self._info = None
+        last = 0.0
+
+        def progress(fraction: float) -> bool:
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= PACE:
+                last = now
+                self._wire.send({"t": "loading", "id": frame["id"], "fraction": round(fraction, 3)})
+            return frame["id"] not in self._cancelled
+
+        info = self._engine.load(options, progress)
+        source = self._engine.template()
+        self._template = ChatTemplate(source.text, source.bos, source.eos, source.controls)
+        notice = self._template.render([{"role": "user", "content": "Hello"}], [], {}).notice
+        tools = self._template.shows_tools()
+        self._info = ModelInfo(**(asdict(info) | {"notice": notice, "tools_in_template": tools}))
+        self._options = options
+        self._wire.send({"t": "loaded", "id": frame["id"], "info": asdict(self._info)})
+        return self._info
+
+    def _prompt(self, frame: Frame) -> tuple[str, str]:
+        tools = frame["tools"] if self._info and self._info.tools_in_template else []
+        rendered = self._template.render(frame["messages"], tools, frame["template"])
+        return rendered.text, rendered.notice
+
+    def _count(self, frame: Frame) -> Frame:
+        self._load(frame)
+        return {"t": "result", "tokens": self._engine.count(self._prompt(frame)[0])}
+
+    def _generate(self, frame: Frame) -> Frame:
+        info = self._load(frame)
+        begin = time.monotonic()
+        prompt, notice = self._prompt(frame)
+        stream = _Stream(self._wire, frame["id"], opened_by(prompt))
+        prefilled = self._engine.prefill(frame["session"], prompt, stream.prefill)
+        middle = time.monotonic()
+        limit = min(frame["max_tokens"], info.window - prefilled.tokens)
+        stop = self._decode(frame, stream, limit)
+        end = time.monotonic()
+        usage = {
+            "prompt_tokens": prefilled.tokens,
+            "cached_tokens": prefilled.cached,
+            "completion_tokens": stream.tokens,
+            "prefill_ms": round(1000 * (middle - begin), 3),
+            "decode_ms": round(1000 * (end - middle), 3),
+        }
+        return {"t": "result", "stop": stop, "usage": usage, "window": info.window, "notice": notice}
+
+    def _decode(self, frame: Frame, stream: _Stream, limit: int) -> str:
+        """Stream tokens; a cancel keeps what was written so far."""
+        stop = "stop"
+        pieces = self._engine.decode(Sampling(**frame["sampling"]))
+        cancelled, ident = self._cancelled, frame["id"]
+        try:
+            for piece in pieces:
+                stream.add(piece)
+                if ident in cancelled:
+                    stop = "cancelled"
+                    break
+                if stream.tokens >= limit:
+                    stop = "length"
+                    break
+        except Aborted:
+            stop = "cancelled"
+        finally:
+            pieces.close()  # type: ignore[attr-defined]  # frees the sampler now, not at collection
+        stream.finish()
+        return stop
+
+    def _beat(self) -> None:
+        while True:
+            self._busy.wait()
+            self._wire.send({"t": "beat"})
+            time.sleep(HEARTBEAT)
+
+
+class _Stream:
+    """Turns token bytes into frames of whole characters, reasoning apart, at most one each PACE."""
+
+    def __init__(self, wire: Wire, ident: int, opening: str) -> None:
+        self._wire = wire
+        self._ident = ident
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._splitter = ReasoningSplitter(opening)
+        self._pending: list[bytes] = []
+        self._due = 0.0
+        self.tokens = 0
+
+    def prefill(self, done: int, total: int) -> None:
+        self._wire.send({"t": "prefill", "id": self._ident, "done": done, "total": total})
+
+    def add(self, piece: bytes) -> None:
+        self.tokens += 1
+        self._pending.append(piece)
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + PACE
+            self._flush(final=False)
+
+    def finish(self) -> None:
+        self._flush(final=True)
+
+    def _flush(self, *, final: bool) -> None:
+        text = self._decoder.decode(b"".join(self._pending), final)
+        self._pending.clear()
+        spans = self._splitter.feed(text)
+        if final:
+            spans += self._splitter.finish()
+        for kind, span in spans:
+            self._wire.send({"t": kind, "id": self._ident, "text": span, "tokens": self.tokens})
+
+
+def _error(code: str, **fields: Any) -> Frame:
+    return {"t": "error", "code": code, "fields": fields}

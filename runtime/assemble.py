@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from models.library import Library
 
 import resources
 from runtime.errors import OrionError
@@ -16,7 +17,6 @@ from runtime.journal import Journal
 from runtime.messages import JsonObject
 from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
-from runtime.providers.local import LocalProvider
 from runtime.providers.provider import Provider
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.rules import RuleBook
@@ -24,12 +24,21 @@ from runtime.session import House, Session
 from runtime.sessions import SessionStore
 from runtime.settings import Settings, load_settings, save_settings
 from runtime.tools.calculator import Calculator
+from runtime.tools.delete_file import DeleteFile
+from runtime.tools.delete_file import DeleteFile
 from runtime.tools.echo import Echo
-from runtime.tools.files import DeleteFile, EditFile, ListDirectory, ReadFile, SearchFiles, WriteFile
+from runtime.tools.edit_file import EditFile
+from runtime.tools.list_directory import ListDirectory
+from runtime.tools.read_file import ReadFile
 from runtime.tools.registry import ToolRegistry
 from runtime.tools.runtime_info import RuntimeInfo
+from runtime.tools.search_files import SearchFiles
 from runtime.tools.tool import Tool
+from runtime.tools.write_file import WriteFile
 from runtime.workspace import Workspace
+
+if TYPE_CHECKING:
+    from models.library import Library
 
 TOOLS: tuple[Callable[[], Tool], ...] = (
     Calculator,
@@ -52,6 +61,8 @@ def _scripted(runtime: Runtime, profile: Profile) -> Provider:
 
 
 def _local(runtime: Runtime, profile: Profile) -> Provider:
+    from runtime.providers.local import LocalProvider
+
     return LocalProvider(runtime.library, runtime.settings.local_model)
 
 
@@ -69,7 +80,6 @@ class Runtime:
         self._faults: list[Notice] = []
         self.settings = self._settings()
         self.profiles = Profiles(home.profiles)
-        self.library = Library((resources.weights_dir(), home.weights))
         self.sessions = SessionStore(home.sessions, home.index, door)
         self.hooks = Hooks()
         self.registry = ToolRegistry(tool() for tool in TOOLS)
@@ -86,6 +96,13 @@ class Runtime:
             bounded_iterations=lambda: self.settings.agent.bounded_iterations,
             autonomy=lambda: self.settings.agent.autonomy,
         )
+
+    @cached_property
+    def library(self) -> Library:
+        """The model files on this machine."""
+        from models.library import Library
+
+        return Library((resources.weights_dir(), self.home.weights))
 
     def _settings(self) -> Settings:
         try:

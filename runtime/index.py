@@ -123,7 +123,8 @@ class Index:
             return self.list(limit)
         found: dict[str, JsonObject] = {}
         hits = self._db.execute(
-            "SELECT session, snippet(texts, 2, '', '', '…', 12) FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?",
+            "SELECT session, snippet(texts, 2, '', '', '…', 12) FROM texts"
+            " WHERE texts MATCH ? ORDER BY rank LIMIT ?",
             (words, limit * 20),
         )
         snippets: dict[str, str] = {}

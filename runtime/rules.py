@@ -8,7 +8,7 @@ import secrets
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from resources.translation import _
@@ -104,19 +104,17 @@ class RuleBook:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._rules: list[Rule] = []
-        if path.exists():
-            self._rules = [Rule(**entry) for entry in self._read()]
+        self._rules = self._read() if path.exists() else []
 
-    def _read(self) -> list[dict[str, Any]]:
+    def _read(self) -> list[Rule]:
         try:
             data = json.loads(self._path.read_text("utf-8"))
-            version, entries = data["v"], data["rules"]
+            version = int(data["v"])
+            if version <= VERSION:
+                return [Rule(**entry) for entry in data["rules"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise OrionError("rules_unreadable", path=str(self._path), reason=str(error)) from error
-        if version > VERSION:
-            raise OrionError("format_newer", path=str(self._path), found=version, known=VERSION)
-        return list(entries)
+        raise OrionError("format_newer", path=str(self._path), found=version, known=VERSION)
 
     def grant(self, definition: Definition, arguments: JsonObject, trust: Trust, session: str) -> Rule | None:
         """Make the rule that an approval with `trust` states; None for once. Raises OrionError

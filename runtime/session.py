@@ -83,6 +83,7 @@ class Session:
         self._gate = asyncio.Event()
         self._gate.set()
         self._task: asyncio.Task[None] | None = None
+        self._closed = False
         self._transcript = Transcript(journal.chain())
         for record in journal.records:
             if record.type in ("session", "title"):
@@ -105,6 +106,11 @@ class Session:
         return (
             "auto" if self._transcript.settings.get("autonomy", self._house.autonomy()) == "auto" else "semi"
         )
+
+    @property
+    def closed(self) -> bool:
+        """Whether the journal was let go; a closed session takes no more messages."""
+        return self._closed
 
     @property
     def state(self) -> State:
@@ -276,6 +282,7 @@ class Session:
 
         While questions to the user are open the turn is left as it stands, so that they survive.
         """
+        self._closed = True
         if self._approvals.pending:
             self._journal.close()
         await self._stop()

@@ -30,10 +30,11 @@ NOT_RUN = "This call was not run."
 class Transcript:
     """State of a conversation, kept up to date record by record.
 
-    `messages` is what a model sees (lone surrogates replaced, roles alternate; every call has a result once the turn moves on),
-    `open_calls` are the calls of the last reply that have no result yet, `started` those of them that
-    began to run, `asked` and `decided` their approvals by call id. `queued` are messages that were
-    accepted and have not entered yet. `turn` is the id of the user record whose turn has not ended.
+    `messages` is what a model sees: lone surrogates replaced, roles alternating, a result for every call
+    once the turn moves on. `open_calls` are the calls of the last reply that have no result yet,
+    `started` those of them that began to run, `asked` and `decided` their approvals by call id. `queued`
+    are messages that were accepted and have not entered yet. `turn` is the id of the user record whose
+    turn has not ended.
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
@@ -132,7 +133,7 @@ class Transcript:
         self.decided.clear()
 
     def _compact(self, data: dict[str, Any]) -> None:
-        """Show the model only what comes from record `keep` on, the first message cut to `limit` characters."""
+        """Show the model only what comes from record `keep` on, no message longer than `limit` characters."""
         start = self._places.get(data["keep"], 0)
         self.messages = self.messages[start:]
         self._places = {key: place - start for key, place in self._places.items() if place >= start}

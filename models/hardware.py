@@ -78,11 +78,15 @@ def missing_features(flags: frozenset[str] | None = None) -> list[str]:
 
 def cpu_flags() -> frozenset[str]:
     """Processor features as the operating system reports them; empty when it does not."""
-    if sys.platform.startswith("linux"):
-        return _linux_flags(Path("/proc/cpuinfo"))
-    if sys.platform == "win32":
-        return _windows_flags()
-    return _darwin_flags()
+    match platform.system():
+        case "Linux":
+            return _linux_flags(Path("/proc/cpuinfo"))
+        case "Windows":
+            return _windows_flags()
+        case "Darwin":
+            return _darwin_flags()
+        case _:
+            return frozenset()
 
 
 def oom_kills() -> int:

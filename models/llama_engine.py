@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from models.errors import EngineError
 from models.fit import CHUNK, choose
 from models.generation import LoadOptions, ModelInfo, Sampling
 from models.gguf import read_header
+from models.governor import Governor
 from models.sampling import sampler_chain
 from models.template import JOINT
 from models.transcript import Transcript
@@ -26,6 +28,9 @@ _CONTROL = 3
 
 _SPM = 1
 _ABORTED = 2
+_BYTES_A_SECOND = 1e9
+"""Weights that the slowest machine worth using reads in a second, when nothing else runs."""
+
 _JOINT = JOINT.encode()
 
 
@@ -49,6 +54,8 @@ class _Loaded:
     template: TemplateSource
     window: int
     pool_limit: int
+    decoding: Governor
+    reading: Governor
     ends: set[int] = field(default_factory=set)
     pieces: dict[int, bytes] = field(default_factory=dict)
 
@@ -96,6 +103,8 @@ class LlamaEngine:
             ),
             window=int(api.llama_n_ctx(context)),
             pool_limit=options.pool_limit,
+            decoding=Governor(threads, header.tensor_bytes / _BYTES_A_SECOND),
+            reading=Governor(threads, header.tensor_bytes / (8 * _BYTES_A_SECOND), patience=1),
         )
         self._interruptible(context)
         return ModelInfo(
@@ -298,6 +307,7 @@ class LlamaEngine:
         transcript, batch, context = self._transcript, loaded.batch, loaded.context
         pieces, ends, window = loaded.pieces, loaded.ends, loaded.window
         sample, evaluate = api.llama_sampler_sample, api.llama_decode
+        note, now = loaded.decoding.note, time.perf_counter
         chain = sampler_chain(api, sampling, loaded.vocab, transcript.tokens)
         batch.n_tokens, batch.logits[0] = 1, 1
         try:
@@ -312,9 +322,12 @@ class LlamaEngine:
                 if transcript.held >= window:
                     return
                 batch.token[0], batch.pos[0] = token, transcript.held
+                begin = now()
                 code = evaluate(context, batch)
                 if code:
                     self._broke_off(code)
+                if note(now() - begin):
+                    self._set_threads()
                 transcript.append(token, piece)
         finally:
             batch.logits[0] = 0
@@ -331,10 +344,19 @@ class LlamaEngine:
             batch.token[at] = token
             batch.pos[at] = start + at
         batch.logits[len(tokens) - 1] = last
+        begin = time.perf_counter()
         code = self._api.llama_decode(loaded.context, batch)
         batch.logits[len(tokens) - 1] = 0
         if code:
             self._broke_off(code)
+        if loaded.reading.note(time.perf_counter() - begin, len(tokens)):
+            self._set_threads()
+
+    def _set_threads(self) -> None:
+        loaded = self._need()
+        loaded.reading.follow(loaded.decoding)
+        loaded.decoding.follow(loaded.reading)
+        self._api.llama_set_n_threads(loaded.context, loaded.decoding.threads, loaded.reading.threads)
 
     def _broke_off(self, code: int) -> None:
         """Bring transcript and memory back in step after a failed evaluation, then raise."""

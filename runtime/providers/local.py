@@ -1,0 +1,206 @@
+"""The provider of models on this machine: translates between a conversation and the embedded engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, assert_never
+
+from runtime.errors import OrionError
+from runtime.messages import (
+    AssistantMessage,
+    JsonObject,
+    Message,
+    StopReason,
+    ToolMessage,
+    ToolSpec,
+    Usage,
+    UserMessage,
+)
+from runtime.providers.provider import (
+    Failed,
+    Finished,
+    Progress,
+    ReasoningDelta,
+    Request,
+    StreamItem,
+    TextDelta,
+    Traits,
+)
+from runtime.settings import LocalModel
+
+if TYPE_CHECKING:
+    from models.errors import EngineError
+    from models.generation import GenerateEvent, LoadOptions
+    from models.library import Library
+    from models.worker_client import LocalEngine
+
+TRAITS = Traits(name="local", local=True, tools=False)
+
+_USER_FAULTS = frozenset({"context_overflow", "model_too_large", "model_unknown", "model_missing"})
+_POOL_PART = 8
+"""The warm states of other conversations take at most this part of the memory limit or of free memory."""
+
+
+class LocalProvider:
+    """Answers with a model file of `library`, run by one engine child that all sessions of the process share.
+
+    Models whose template knows no tools are sent none. `command` replaces the way the child is started.
+    """
+
+    def __init__(self, library: Library, settings: LocalModel, command: Sequence[str] | None = None) -> None:
+        self._library = library
+        self._settings = settings
+        self._command = command
+        self._engine: LocalEngine | None = None
+
+    @property
+    def traits(self) -> Traits:
+        return TRAITS
+
+    @property
+    def engine(self) -> LocalEngine:
+        """The engine, made at the first use; needs a running event loop."""
+        if self._engine is None:
+            from models.worker_client import LocalEngine
+            from models.worker_process import Limits
+
+            self._engine = LocalEngine(self._command, Limits(silence=self._settings.hang_seconds))
+        return self._engine
+
+    async def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
+        """See Provider."""
+        from models.errors import EngineError
+        from models.generation import GenerateRequest, Sampling
+
+        try:
+            asked = GenerateRequest(
+                model=await asyncio.to_thread(self._options, request.model),
+                session=request.session,
+                messages=_messages(request.system, request.messages),
+                tools=_tools(request.tools),
+                sampling=Sampling(temperature=request.temperature),
+                max_tokens=request.max_tokens,
+            )
+            async with aclosing(self.engine.generate(asked)) as events:
+                async for event in events:
+                    yield _item(event)
+        except EngineError as error:
+            yield Failed(_translated(error))
+
+    async def count_tokens(
+        self, model: str, system: str, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]
+    ) -> int:
+        """Tokens of the whole prompt, counted by the model's own template and tokeniser. OrionError."""
+        from models.errors import EngineError
+
+        try:
+            options = await asyncio.to_thread(self._options, model)
+            return await self.engine.count_tokens(options, _messages(system, messages), _tools(tools))
+        except EngineError as error:
+            raise _translated(error) from error
+
+    async def close(self) -> None:
+        """End the engine child."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.close()
+
+    def _options(self, model: str) -> LoadOptions:
+        """How to load what the request, the settings or the profile name. EngineError. Reads file headers."""
+        from models.generation import LoadOptions
+        from models.hardware import memory_available
+
+        chosen = self._library.find(self._settings.model if model in ("", "bundled") else model)
+        limit = self._settings.memory_limit_mb << 20
+        return LoadOptions(
+            path=str(chosen.path),
+            window_cap=self._settings.window,
+            threads=self._settings.threads,
+            ram_limit=limit,
+            pool_limit=_rounded((limit or memory_available()) // _POOL_PART),
+        )
+
+
+def _rounded(amount: int) -> int:
+    """The power of two below `amount`, so that free memory may vary without changing the options."""
+    return 1 << max(0, amount.bit_length() - 1)
+
+
+def _translated(error: EngineError) -> OrionError:
+    fault = "user" if error.code in _USER_FAULTS or error.code.startswith("model_file") else "provider"
+    return OrionError(error.code, fault="user" if fault == "user" else "provider", **error.fields)
+
+
+def _messages(system: str, messages: tuple[Message, ...]) -> list[JsonObject]:
+    """The conversation in the shape that chat templates read."""
+    first: list[JsonObject] = [{"role": "system", "content": system}] if system else []
+    return first + [_message(message) for message in messages]
+
+
+def _message(message: Message) -> JsonObject:
+    match message:
+        case UserMessage():
+            return {"role": "user", "content": message.text}
+        case AssistantMessage():
+            spoken: JsonObject = {"role": "assistant", "content": message.text}
+            if message.reasoning:
+                spoken["reasoning_content"] = "".join(part.text for part in message.reasoning)
+            if message.calls:
+                spoken["tool_calls"] = [
+                    {
+                        "id": call.id,
+                        "type": "function",
+                        "function": {"name": call.name, "arguments": call.arguments},
+                    }
+                    for call in message.calls
+                ]
+            return spoken
+        case ToolMessage():
+            return {
+                "role": "tool",
+                "tool_call_id": message.call_id,
+                "name": message.name,
+                "content": message.text,
+            }
+        case _:
+            assert_never(message)
+
+
+def _tools(tools: tuple[ToolSpec, ...]) -> list[JsonObject]:
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in tools
+    ]
+
+
+def _item(event: GenerateEvent) -> StreamItem:
+    from models import generation as said
+
+    match event:
+        case said.Waiting():
+            return Progress("waiting")
+        case said.Starting(again):
+            return Progress("restarted" if again else "starting")
+        case said.Loading(fraction):
+            return Progress("loading", fraction)
+        case said.Prefill(done, total):
+            return Progress("evaluating", done / total)
+        case said.Text(text):
+            return TextDelta(text)
+        case said.Reasoning(text):
+            return ReasoningDelta(text)
+        case said.Finished(stop_reason, usage, window):
+            reason: StopReason = stop_reason
+            counted = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
+            return Finished(reason, counted, usage.tokens_per_second, window)
+        case _:
+            assert_never(event)

@@ -1,0 +1,324 @@
+"""The rows of one conversation, folded from stored rows and from live events; knows no Qt."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from runtime import events as ev
+
+MAX_LOG = 100_000
+"""Characters of a running tool's output that are kept, the newest."""
+
+_keys = itertools.count(1)
+
+
+@dataclass(slots=True, kw_only=True)
+class Row:
+    """What all rows share. `version` grows with every change, `live` means more is coming."""
+
+    id: str = ""
+    time: float = 0.0
+    live: bool = False
+    open: bool = False
+    version: int = 0
+    key: int = field(default_factory=lambda: next(_keys))
+
+
+@dataclass(slots=True, kw_only=True)
+class UserRow(Row):
+    """What the user said; `open` shows all of a long text."""
+
+    text: str
+    source: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class AssistantRow(Row):
+    """What the model answered; `partial` when the turn was cut off."""
+
+    text: str = ""
+    partial: bool = False
+    stop_reason: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class ThinkingRow(Row):
+    """What the model thought first."""
+
+    text: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(slots=True, kw_only=True)
+class ToolRow(Row):
+    """One tool call. `status` is waiting, running, ok, failed, denied or unknown; `text` is the result."""
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    status: str = "running"
+    failure: str = ""
+    summary: str = ""
+    log: str = ""
+    text: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    risk: str = "low"
+
+    @property
+    def change(self) -> str:
+        """The change that can be undone, or an empty string."""
+        return str(self.details.get("change") or "")
+
+    @property
+    def undone(self) -> bool:
+        """Whether its change was taken back."""
+        return bool(self.details.get("undone"))
+
+
+@dataclass(slots=True, kw_only=True)
+class NoticeRow(Row):
+    """Something the program has to say; `level` is quiet, stopped or error."""
+
+    code: str
+    fields: dict[str, Any] = field(default_factory=dict)
+    level: str = "quiet"
+
+
+@dataclass(slots=True, kw_only=True)
+class ActivityRow(Row):
+    """The agent works and has not said anything yet; always the last row."""
+
+    state: str = ""
+    progress: float = 0.0
+
+
+AnyRow = UserRow | AssistantRow | ThinkingRow | ToolRow | NoticeRow | ActivityRow
+
+_STOPPED = ("interrupted", "stopped", "cancelled", "iterations", "budget")
+_QUIET = ("compaction", "fallback", "undo")
+
+
+def stored(row: dict[str, Any]) -> list[AnyRow]:
+    """The rows to draw for one row of a session's `rows()`; an unknown kind gives none."""
+    match row.get("kind"):
+        case "user":
+            return [UserRow(id=row["id"], text=row["text"], source=row.get("source", ""), time=row["time"])]
+        case "assistant":
+            made: list[AnyRow] = []
+            if row.get("reasoning"):
+                seconds = float(row.get("thinking_seconds") or 0)
+                made.append(ThinkingRow(text=row["reasoning"], seconds=seconds, time=row["time"]))
+            if row.get("text") or not made:
+                made.append(
+                    AssistantRow(
+                        id=row["id"],
+                        text=row.get("text", ""),
+                        partial=bool(row.get("partial")),
+                        stop_reason=row.get("stop_reason") or "",
+                        time=row["time"],
+                    )
+                )
+            return [one for one in made if not (isinstance(one, AssistantRow) and not one.text)]
+        case "tool":
+            return [
+                ToolRow(
+                    id=row["id"],
+                    name=row["name"],
+                    arguments=dict(row.get("arguments") or {}),
+                    status=row.get("status", "ok"),
+                    failure=row.get("failure") or "",
+                    text=row.get("text") or "",
+                    details=dict(row.get("details") or {}),
+                    seconds=float(row.get("seconds") or 0),
+                    risk=row.get("risk") or "low",
+                    time=float(row.get("time") or 0),
+                )
+            ]
+        case "notice":
+            return [notice(row["code"], dict(row.get("fields") or {}), float(row.get("time") or 0))]
+    return []
+
+
+def notice(code: str, fields: dict[str, Any], time: float, *, error: bool = False) -> NoticeRow:
+    """A notice, its level told from its code."""
+    level = "stopped" if code in _STOPPED else "quiet" if code in _QUIET and not error else "error"
+    return NoticeRow(code=code, fields=fields, level=level, time=time)
+
+
+class Transcript:
+    """The rows in order. `show` replaces them, `apply` takes one event; both name the rows to draw anew."""
+
+    def __init__(self) -> None:
+        self.rows: list[AnyRow] = []
+        self._tools: dict[str, ToolRow] = {}
+
+    def show(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Replace everything by stored rows."""
+        self.rows = [made for row in rows for made in stored(row)]
+        self._tools = {row.id: row for row in self.rows if isinstance(row, ToolRow)}
+
+    def apply(self, event: ev.Event) -> list[AnyRow]:
+        """Fold one event in; the rows that changed or were added."""
+        touched = self._fold(event.body, event.time)
+        for row in touched:
+            row.version += 1
+        return touched
+
+    def _fold(self, body: ev.Body, time: float) -> list[AnyRow]:
+        match body:
+            case ev.UserSaid():
+                said = UserRow(id=body.id, text=body.text, source=body.source, time=time)
+                return [*self._add(said), *self._add(ActivityRow(time=time, live=True))]
+            case ev.ModelState():
+                return self._activity(body.state, body.progress)
+            case ev.ThinkingStart() | ev.ThinkingChunk() | ev.ThinkingComplete():
+                return self._think(body, time)
+            case ev.ResponseChunk() | ev.ResponseComplete():
+                return self._answer(body, time)
+            case (
+                ev.ToolStart()
+                | ev.ToolChunk()
+                | ev.ToolComplete()
+                | ev.ToolFailed()
+                | ev.Boundary()
+                | ev.ApprovalRequired()
+                | ev.ApprovalReceived()
+            ):
+                return self._tool(body, time)
+            case ev.Undone():
+                return self._undone(body, time)
+            case ev.ErrorRaised():
+                return self._add(notice(body.code, dict(body.fields), time, error=True))
+            case ev.Fallback():
+                return self._add(notice("fallback", {"old": body.old, "new": body.new}, time))
+            case ev.Compaction():
+                return self._add(notice("compaction", {"before": body.before, "after": body.after}, time))
+            case ev.Done():
+                return self._done(body, time)
+            case (
+                ev.StateChange()
+                | ev.Queued()
+                | ev.Paused()
+                | ev.ModeChanged()
+                | ev.PlanCreated()
+                | ev.PlanUpdated()
+                | ev.TaskUpdate()
+                | ev.UsageReport()
+            ):
+                return []
+            case _:
+                assert_never(body)
+
+    def _add(self, row: AnyRow) -> list[AnyRow]:
+        if self.rows and isinstance(self.rows[-1], ActivityRow):
+            self.rows.pop()
+        self.rows.append(row)
+        return [row]
+
+    def _activity(self, state: str, progress: float) -> list[AnyRow]:
+        last = self.rows[-1] if self.rows else None
+        if not isinstance(last, ActivityRow):
+            return []
+        last.state, last.progress = state, progress
+        return [last]
+
+    def _live(self, kind: type[AssistantRow] | type[ThinkingRow]) -> Any:
+        last = self.rows[-1] if self.rows else None
+        return last if isinstance(last, kind) and last.live else None
+
+    def _think(
+        self, body: ev.ThinkingStart | ev.ThinkingChunk | ev.ThinkingComplete, time: float
+    ) -> list[AnyRow]:
+        row: ThinkingRow | None = self._live(ThinkingRow)
+        touched: list[AnyRow] = [row] if row else []
+        if row is None:
+            if isinstance(body, ev.ThinkingComplete):
+                return []
+            row = ThinkingRow(live=True, time=time)
+            touched = self._add(row)
+        if isinstance(body, ev.ThinkingChunk):
+            row.text += body.text
+        elif isinstance(body, ev.ThinkingComplete):
+            row.seconds, row.live = body.seconds, False
+        return touched
+
+    def _answer(self, body: ev.ResponseChunk | ev.ResponseComplete, time: float) -> list[AnyRow]:
+        row: AssistantRow | None = self._live(AssistantRow)
+        touched: list[AnyRow] = [row] if row else []
+        if row is None:
+            if not body.text:
+                return []
+            row = AssistantRow(live=True, time=time)
+            touched = self._add(row)
+        if isinstance(body, ev.ResponseChunk):
+            row.text += body.text
+        else:
+            row.id, row.text, row.stop_reason, row.live = body.id, body.text, body.stop_reason, False
+        return touched
+
+    def _tool(
+        self,
+        body: ev.ToolStart
+        | ev.ToolChunk
+        | ev.ToolComplete
+        | ev.ToolFailed
+        | ev.Boundary
+        | ev.ApprovalRequired
+        | ev.ApprovalReceived,
+        time: float,
+    ) -> list[AnyRow]:
+        row = self._tools.get(body.id)
+        touched: list[AnyRow] = [row] if row else []
+        if row is None:
+            if isinstance(body, ev.ToolChunk | ev.ApprovalReceived):
+                return []
+            row = self._tools[body.id] = ToolRow(id=body.id, name=body.name, live=True, time=time)
+            touched = self._add(row)
+        match body:
+            case ev.ToolStart():
+                row.arguments, row.risk, row.status = body.arguments, body.risk, "running"
+                row.live, row.time = True, time
+            case ev.ToolChunk():
+                row.log = (row.log + body.text)[-MAX_LOG:]
+            case ev.ToolComplete():
+                row.text, row.details, row.seconds = body.text, dict(body.details), body.seconds
+                row.status, row.live = "ok", False
+            case ev.ToolFailed():
+                row.failure, row.text, row.seconds, row.live = body.kind, body.text, body.seconds, False
+                row.status = body.kind if body.kind in ("denied", "unknown") else "failed"
+            case ev.Boundary():
+                row.status, row.text, row.live = "denied", body.rule, False
+            case ev.ApprovalRequired():
+                row.arguments, row.risk, row.summary = body.arguments, body.risk, body.summary
+                row.status = "waiting"
+            case ev.ApprovalReceived():
+                agreed = body.decision in ("approve", "edit")
+                row.status, row.live = ("running", True) if agreed else ("denied", False)
+            case _:
+                assert_never(body)
+        return touched
+
+    def _undone(self, body: ev.Undone, time: float) -> list[AnyRow]:
+        changed: list[AnyRow] = []
+        for row in self._tools.values():
+            if row.change == body.change:
+                row.details["undone"] = True
+                changed.append(row)
+        return changed + self._add(notice("undo", {"files": ", ".join(body.files)}, time))
+
+    def _done(self, body: ev.Done, time: float) -> list[AnyRow]:
+        touched = [row for row in self.rows if row.live]
+        for row in touched:
+            row.live = False
+            if isinstance(row, AssistantRow):
+                row.partial = body.reason != "complete"
+            elif isinstance(row, ToolRow):
+                row.status = "failed" if row.status == "running" else row.status
+        if self.rows and isinstance(self.rows[-1], ActivityRow):
+            self.rows.pop()
+        if body.reason in ("cancelled", "iterations", "budget", "stopped"):
+            touched += self._add(notice(body.reason, {"iterations": body.iterations}, time))
+        return [row for row in touched if not isinstance(row, ActivityRow)]

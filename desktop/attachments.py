@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from resources.translation import _
 from runtime.errors import OrionError
 
 TEXT_LIMIT = 2_000_000
@@ -38,6 +39,8 @@ def read(path: Path, *, images: bool) -> Attachment:
     try:
         if path.is_dir():
             raise OrionError("attachment_folder", name=path.name)
+        if path.exists() and not path.is_file():
+            raise OrionError("attachment_unreadable", name=path.name, reason=_("not a file"))
         size = path.stat().st_size
         if kind in PICTURES:
             return _picture(path, kind, size, images)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from runtime.assemble import Runtime
 from runtime.errors import OrionError
 from runtime.events import Event, Trust
 from runtime.messages import Image
-from runtime.session import Session
+
+if TYPE_CHECKING:
+    from runtime.assemble import Runtime
+    from runtime.session import Session
 
 Plain = dict[str, Any]
 LOCAL_PROVIDERS = frozenset({"local", "scripted"})

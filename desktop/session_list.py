@@ -98,7 +98,8 @@ class SessionModel(QAbstractListModel):
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        return super().flags(index) | Qt.ItemFlag.ItemIsEditable
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if index.isValid() else flags
 
     def _spoken(self, item: dict[str, Any]) -> list[str]:
         marks = {"working": _("working"), "waiting": _("waits for your decision")}

@@ -1,0 +1,80 @@
+"""The header says who answers and where that runs."""
+
+from __future__ import annotations
+
+from pytestqt.qtbot import QtBot
+
+from desktop.header import Header
+from tests.desktop.doubles import card, overview
+
+
+def make(qtbot: QtBot) -> Header:
+    header = Header()
+    qtbot.addWidget(header)
+    found = overview()
+    header.set_choices(found["profiles"], found["models"])
+    header.show_card(card(title="Budget"))
+    return header
+
+
+def test_a_local_session_says_so(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    assert header.title.text() == "Budget"
+    assert header.profile.text() == "orion-local"
+    assert header.model.text() == "bundled"
+    assert header.where.text() == "On this machine"
+    assert header.where.property("tone") == "local"
+    assert header.private.isHidden()
+
+
+def test_a_remote_one_names_where_words_go(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    header.show_card(card(local=False, provider="openai"))
+    assert header.where.text() == "Sent to openai"
+    assert header.where.property("tone") == "remote"
+
+
+def test_a_private_one_is_marked(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    header.show_card(card(private=True))
+    assert not header.private.isHidden()
+
+
+def test_another_profile_is_chosen_from_the_menu(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    menu = header.profile.menu()
+    menu.aboutToShow.emit()
+    assert [action.isChecked() for action in menu.actions()] == [False, True]
+    with qtbot.waitSignal(header.profile_chosen) as chosen:
+        menu.actions()[0].trigger()
+    assert chosen.args == ["orion-demo"]
+
+
+def test_a_broken_model_cannot_be_chosen(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    header.set_choices([], [{"name": "bad", "size": 0, "error": "truncated"}])
+    menu = header.model.menu()
+    menu.aboutToShow.emit()
+    assert [action.isEnabled() for action in menu.actions()] == [False]
+    header.set_choices([], [])
+    menu.aboutToShow.emit()
+    assert menu.actions()[0].text() == "No model file was found"
+
+
+def test_autonomy_is_shown_and_chosen(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    assert header.autonomy.text() == "Asks first"
+    menu = header.autonomy.menu()
+    menu.aboutToShow.emit()
+    with qtbot.waitSignal(header.autonomy_chosen) as chosen:
+        menu.actions()[1].trigger()
+    assert chosen.args == ["auto"]
+    header.show_card(card(autonomy="auto"))
+    assert header.autonomy.text() == "Works alone"
+
+
+def test_without_a_session_there_is_nothing_to_pick(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    header.show_card({})
+    assert header.profile.isHidden()
+    assert header.where.isHidden()

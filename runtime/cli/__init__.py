@@ -9,9 +9,20 @@ import sys
 def main(argv: list[str]) -> int:
     """Run the command line `argv` (without the program's name) and return the exit code.
 
-    Every failure is one sentence on the error stream. Call it on the main thread.
+    Every failure is one sentence on the error stream: an expected one here, a mistake of the program by the
+    exception hook that stays in place when one passes through. Call it on the main thread.
     """
+    from runtime.cli.faults import on_fault
+
+    before, sys.excepthook = sys.excepthook, on_fault
+    code = _run(argv)
+    sys.excepthook = before
+    return code
+
+
+def _run(argv: list[str]) -> int:
     from runtime.cli.exit_codes import ExitCode, of_error
+    from runtime.cli.terminal import ReaderGone, Terminal
     from runtime.errors import OrionError
 
     try:
@@ -19,25 +30,20 @@ def main(argv: list[str]) -> int:
 
         return run(argv)
     except OrionError as error:
-        _say(error)
+        Terminal().fault(error.code, error.fields)
+        if error.code == "cli_output_unwritable":
+            _forget_output()
         return of_error(error)
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
+    except ReaderGone:
         _forget_output()
         return ExitCode.READER_GONE
-
-
-def _say(error: Exception) -> None:
-    from resources.sentences import sentence
-    from runtime.cli.terminal import Terminal
-    from runtime.errors import OrionError
-
-    if isinstance(error, OrionError):
-        Terminal().note(sentence(error.code, **error.fields), "bad")
 
 
 def _forget_output() -> None:
     """Point the output at nothing, so that the last flush at exit does not complain again."""
     if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -205,16 +204,16 @@ def fork(
 
 def run(argv: list[str]) -> int:
     """Run one command line (without the program's name) and return its exit code; raises OrionError,
-    KeyboardInterrupt and BrokenPipeError as the command does."""
+    ReaderGone and KeyboardInterrupt as the command does."""
     try:
-        code = app(argv or ["--help"], prog_name="orion", standalone_mode=False)
+        code = app(
+            argv if argv not in ([], ["sessions"]) else [*argv, "--help"],
+            prog_name="orion",
+            standalone_mode=False,
+        )
     except typer.TyperException as error:
         Terminal().note(error.format_message().replace("\n", " "), "bad")
         return ExitCode.USAGE
     except typer.Abort:
         return ExitCode.INTERRUPTED
     return int(code or 0)
-
-
-if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))

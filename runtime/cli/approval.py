@@ -29,7 +29,7 @@ _DURATIONS: dict[str, str] = {
 }
 _RISKS = {"low": "low risk", "medium": "medium risk", "high": "high risk"}
 _RISK_STYLES = {"low": "good", "medium": "warn", "high": "bad"}
-_DIFF_STYLES = {"+": "good", "-": "bad", "@": "accent"}
+_DIFF_STYLES = {"+++": "bold", "---": "bold", "+": "good", "-": "bad", "@": "accent"}
 _LONGEST_PREVIEW = 60
 
 
@@ -93,7 +93,7 @@ class Asker:
         shown = asked.preview or json.dumps(asked.arguments, indent=2, ensure_ascii=False)
         lines = exact(shown).splitlines()
         for line in lines[:_LONGEST_PREVIEW]:
-            terminal.note(f"{bar}  {line}", _DIFF_STYLES.get(line[:1], "dim") if asked.preview else "dim")
+            terminal.note(f"{bar}  {line}", _diff_style(line) if asked.preview else "dim")
         if (more := len(lines) - _LONGEST_PREVIEW) > 0:
             terminal.note(bar + _("… {count} more lines").format(count=more), "warn")
         for key, trust in offered.items():
@@ -116,6 +116,10 @@ class Asker:
             self._terminal.note(_("The arguments must be one JSON object in braces."), "bad")
             return None
         return edited
+
+
+def _diff_style(line: str) -> str:
+    return next((style for mark, style in _DIFF_STYLES.items() if line.startswith(mark)), "dim")
 
 
 def _in_editor(editor: str, text: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from resources.sentences import sentence
 from resources.translation import _
 from runtime.cli.approval import Asker
 from runtime.cli.ask import can_ask, open_session
@@ -58,7 +57,7 @@ class Chat:
             self.terminal.note(_("Private: nothing of this session is stored."))
         rows = self.host.run(session.rows)
         if rows and rows[-1]["kind"] == "notice":
-            self.terminal.note(sentence(rows[-1]["code"], **rows[-1]["fields"]), "warn")
+            self.terminal.fault(rows[-1]["code"], rows[-1]["fields"], "warn")
 
 
 def chat(terminal: Terminal, *, profile: str, model: str, session: str, private: bool) -> ExitCode:
@@ -83,7 +82,7 @@ def _converse(running: Chat, keyboard: Keyboard) -> ExitCode:
         running.introduce()
         terminal.note(_("/help lists the commands. Ctrl-C stops an answer, Ctrl-D leaves."))
     for code, fields in running.host.run(running.host.runtime.health):
-        terminal.note(sentence(code, **fields), "warn")
+        terminal.fault(code, fields, "warn")
     commands = Commands(running)
     prompt = terminal.sign("\n› ", "\n> ")
     last = ExitCode.OK
@@ -103,7 +102,7 @@ def _converse(running: Chat, keyboard: Keyboard) -> ExitCode:
         except Leave:
             return ExitCode.OK if keyboard.interactive else last
         except OrionError as error:
-            terminal.note(sentence(error.code, **error.fields), "bad")
+            terminal.fault(error.code, error.fields)
             last = ExitCode.FAILED
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import assert_never
 
-from resources.sentences import sentence
 from resources.translation import _
 from runtime import events
 from runtime.cli.painter import Painter
@@ -47,7 +46,7 @@ class Lines:
         """Write `event`; an error is also said as a sentence on the error stream."""
         self._terminal.answer(json.dumps(event.as_dict(), separators=(",", ":")) + "\n")
         if isinstance(event.body, events.ErrorRaised):
-            self._terminal.note(sentence(event.body.code, **event.body.fields), "bad")
+            self._terminal.fault(event.body.code, event.body.fields)
 
 
 class Screen:
@@ -57,7 +56,9 @@ class Screen:
         self._terminal = terminal
         self._figures = figures
         self._painter: Painter | None = None
+        self._thought: Painter | None = None
         self._anything = False
+        self._gap = False
         self._speed = 0.0
         self._local = True
 
@@ -72,9 +73,9 @@ class Screen:
             case events.ThinkingStart():
                 terminal.note(terminal.sign("◌ ", "") + _("Thinking"), "dim")
             case events.ThinkingChunk(text=text):
-                terminal.note(text, "italic", end="")
+                self._think(text)
             case events.ThinkingComplete(seconds=seconds):
-                terminal.end_note()
+                self._end_thought()
                 terminal.note(_("Thought for {time}").format(time=_time(seconds)) + "\n")
             case events.ModelState() as state:
                 self._model(state)
@@ -84,7 +85,7 @@ class Screen:
                 self._done(done)
             case events.ErrorRaised(code=code, fields=fields):
                 self._close()
-                terminal.note(sentence(code, **fields), "bad")
+                terminal.fault(code, fields)
             case events.Fallback(old=old, new=new):
                 terminal.note(_("{old} does not answer; {new} takes over.").format(old=old, new=new), "warn")
             case events.Compaction():
@@ -120,8 +121,22 @@ class Screen:
             case _:
                 assert_never(event.body)
 
+    def _think(self, text: str) -> None:
+        if self._thought is None:
+            self._thought = Painter(self._terminal.width if self._terminal.err_tty else 0, colour=False)
+        self._terminal.note(self._thought.feed(text), "italic", end="")
+
+    def _end_thought(self) -> None:
+        if self._thought is not None:
+            self._terminal.note(self._thought.finish(), "italic", end="")
+            self._thought = None
+        self._terminal.end_note()
+
     def _say(self, text: str) -> None:
         self._anything = True
+        if self._gap and self._terminal.out_tty:
+            self._terminal.note("")
+        self._gap = False
         if not self._terminal.out_tty:
             self._terminal.answer(text)
             return
@@ -150,10 +165,11 @@ class Screen:
     ) -> None:
         terminal = self._terminal
         self._close()
+        self._gap = True
         match body:
             case events.ToolStart(name=name, arguments=arguments):
                 mark = terminal.sign("▸", ">")
-                terminal.note(f"{mark} {name}  {arguments_in_short(arguments)}".rstrip())
+                self._line(f"{mark} {name}  {arguments_in_short(arguments)}".rstrip(), "dim")
             case events.ToolChunk(text=text):
                 terminal.note(text, end="")
             case events.ToolComplete(name=name, seconds=seconds):
@@ -162,19 +178,24 @@ class Screen:
             case events.ToolFailed(name=name, kind=kind, text=text):
                 terminal.end_note()
                 reason = _(_FAILURES.get(kind, "failed"))
-                terminal.note(
-                    f"{terminal.sign('✗', 'failed:')} {name}  {reason}: {' '.join(text.split())}", "warn"
-                )
+                what = "" if kind == "denied" else f": {' '.join(text.split())}"
+                self._line(f"{terminal.sign('✗', 'failed:')} {name}  {reason}{what}", "warn")
             case events.Boundary(name=name, rule=rule):
                 text = _("{name} was refused by the rule “{rule}”.").format(name=name, rule=rule)
                 terminal.note(text, "warn")
             case _:
                 assert_never(body)
 
+    def _line(self, text: str, style: str) -> None:
+        """A note that stays on one line of a terminal."""
+        width = self._terminal.width
+        cut = self._terminal.err_tty and len(text) > width
+        self._terminal.note(text[: width - 1] + "…" if cut else text, style)
+
     def _done(self, done: events.Done) -> None:
         terminal = self._terminal
         self._close()
-        terminal.end_note()
+        self._end_thought()
         terminal.clear()
         if done.reason == "cancelled":
             terminal.note(_("Stopped."), "warn")

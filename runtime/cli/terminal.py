@@ -7,7 +7,11 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from textwrap import fill
 from typing import TextIO
+
+from resources.sentences import sentence
+from runtime.errors import OrionError
 
 STYLES = {
     "": "",
@@ -28,6 +32,10 @@ _EXACT = _ESCAPED | {ord(mark): f"\\u{ord(mark):04x}" for mark in _BIDI}
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
+class ReaderGone(Exception):
+    """Whoever read the output does not read it any more."""
+
+
 def visible(text: str) -> str:
     """`text` without power over the terminal: control characters become escapes, carriage returns go."""
     return text.translate(_VISIBLE)
@@ -38,21 +46,13 @@ def exact(text: str) -> str:
     return text.translate(_EXACT)
 
 
-def size(count: float) -> str:
-    """A number of bytes in the unit a person would use, for example "1.5 GB"."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
-
-
 class Terminal:
     """Writes answers to `out` and everything else to `err`; used from the main thread only.
 
     Characters a stream cannot encode are written as backslash escapes. A closed reader surfaces as
-    BrokenPipeError. Colours, the status line and the escaping of control characters apply only to a
-    stream that is a terminal; a pipe gets the text unchanged.
+    ReaderGone, any other fault of a stream as OrionError `cli_output_unwritable`. Colours, the status
+    line and the escaping of control characters apply only to a stream that is a terminal; a pipe gets the
+    text unchanged.
     """
 
     def __init__(
@@ -102,6 +102,11 @@ class Terminal:
         _write(self._err, self.styled(shown, style) + end)
         self._err_midline = not (shown + end).endswith("\n")
 
+    def fault(self, code: str, fields: Mapping[str, object], style: str = "bad") -> None:
+        """Say the sentence of `code`, broken between words where somebody reads it on a terminal."""
+        text = sentence(code, **fields)
+        self.note(fill(visible(text), self.width) if self.err_tty and self.width > 20 else text, style)
+
     def end_note(self) -> None:
         """Finish an open line of the error stream."""
         if self._err_midline:
@@ -148,5 +153,10 @@ def _styled(text: str, style: str) -> str:
 
 def _write(stream: TextIO, text: str) -> None:
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    stream.flush()
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+    except OSError as error:
+        raise OrionError("cli_output_unwritable", reason=error.strerror or "") from error

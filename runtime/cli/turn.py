@@ -13,12 +13,11 @@ from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING, Protocol
 
-from resources.sentences import sentence
 from resources.translation import _
 from runtime.cli.approval import Asker, Decision
 from runtime.cli.exit_codes import ExitCode, of_failure
 from runtime.cli.host import Host
-from runtime.cli.terminal import Terminal
+from runtime.cli.terminal import ReaderGone, Terminal
 from runtime.errors import OrionError
 from runtime.events import ApprovalRequired, Done, ErrorRaised, Event
 
@@ -73,15 +72,15 @@ class Turn:
     def follow(self, start: Callable[[], Awaitable[object]]) -> ExitCode:
         """Start the turn with `start` and return when it is done.
 
-        Raises OrionError when it cannot start, KeyboardInterrupt on a second Ctrl-C, BrokenPipeError
-        when the reader of the output has gone (the turn is cancelled first).
+        Raises OrionError when it cannot start, KeyboardInterrupt on a second Ctrl-C, ReaderGone when
+        nobody reads the output any more (the turn is cancelled first).
         """
         unsubscribe = self._host.run(self._session.subscribe, self._listen)
         try:
             with self._interrupts():
                 self._host.call(start)
                 return self._drain()
-        except (BrokenPipeError, KeyboardInterrupt):
+        except (ReaderGone, OrionError, KeyboardInterrupt):
             self._host.run(self._session.cancel)
             raise
         finally:
@@ -100,7 +99,7 @@ class Turn:
                 if self._stopping:
                     return self._code
                 self._terminal.end_answer()
-                self._terminal.note(sentence("cli_timeout", seconds=f"{self._timeout:g}"), "bad")
+                self._terminal.fault("cli_timeout", {"seconds": f"{self._timeout:g}"})
                 self._stop(ExitCode.TIMEOUT)
                 deadline = time.monotonic() + _SETTLING_SECONDS
             elif isinstance(item, _Interrupt):
@@ -156,7 +155,7 @@ class Turn:
                     door="terminal",
                 )
             except OrionError as error:
-                self._terminal.note(sentence(error.code, **error.fields), "bad")
+                self._terminal.fault(error.code, error.fields)
                 if decision.decision == "edit":
                     continue
             return
@@ -164,7 +163,7 @@ class Turn:
     def _decide(self, asked: ApprovalRequired) -> Decision | None:
         """The decision of the user, or of the policy when nobody can be asked; None when the turn stops."""
         if self._asker is None:
-            self._terminal.note(sentence("cli_approval_denied", tool=asked.name), "warn")
+            self._terminal.fault("cli_approval_denied", {"tool": asked.name}, "warn")
             return Decision("deny", note=_("Nobody is at this door to approve it."))
         try:
             with _default_interrupt():

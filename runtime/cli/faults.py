@@ -1,0 +1,20 @@
+"""A mistake of the program at the terminal: one sentence for the user, the traceback for the log."""
+
+from __future__ import annotations
+
+import logging
+from types import TracebackType
+
+
+def on_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """An exception hook (see sys.excepthook). The log lies in home/logs, see runtime/logs.py."""
+    from runtime.cli.host import DOOR
+    from runtime.cli.terminal import Terminal
+    from runtime.logs import NAME, LogFile
+    from runtime.paths import find_home
+
+    record = logging.LogRecord(NAME, logging.CRITICAL, "", 0, "uncaught", (), (kind, error, trace))
+    handler = LogFile(find_home().logs, door=DOOR)
+    handler.emit(record)
+    handler.close()
+    Terminal().fault("bug", {"problem": f"{kind.__name__}: {error}"})

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-
 import resources
 from runtime.errors import OrionError
 from runtime.hooks import Hooks
@@ -24,7 +23,6 @@ from runtime.session import House, Session
 from runtime.sessions import SessionStore
 from runtime.settings import Settings, load_settings, save_settings
 from runtime.tools.calculator import Calculator
-from runtime.tools.delete_file import DeleteFile
 from runtime.tools.delete_file import DeleteFile
 from runtime.tools.echo import Echo
 from runtime.tools.edit_file import EditFile
@@ -135,7 +133,7 @@ class Runtime:
         if private:
             journal = Journal(None)
             journal.append("session", title="")
-            journal.append("mode", profile=chosen, model=self._preferred_model(chosen))
+            journal.append("mode", profile=chosen, model="")
             return Session(self._house, "private", journal, None)
         if session_id is None:
             session_id = self.sessions.create(chosen)
@@ -146,6 +144,12 @@ class Runtime:
         if profile is not None and session.profile != profile:
             await session.use(profile=profile)
         return session
+
+    async def delete(self, session_id: str) -> str:
+        """Close the session if it is open here and put it aside; the token for `sessions.restore`."""
+        if session_id in self._open:
+            await self._open.pop(session_id).close()
+        return self.sessions.delete(session_id)
 
     def save_settings(self, changes: dict[str, object]) -> Settings:
         """Check and write `changes` (dotted names); raises OrionError naming what is wrong."""

@@ -9,7 +9,7 @@ import apsw
 
 from runtime.errors import OrionError
 from runtime.journal import Record, parse
-from runtime.messages import JsonObject
+from runtime.messages import JsonObject, without_surrogates
 
 VERSION = 2
 PREVIEW = 120
@@ -88,13 +88,13 @@ class Index:
         changes: dict[str, Any] = {}
         match record.type:
             case "session" | "title":
-                changes["title"] = str(data.get("title", ""))
+                changes["title"] = _plain(str(data.get("title", "")))
                 if data.get("profile"):
                     changes["profile"] = str(data["profile"])
             case "mode":
                 changes = {"profile": str(data["profile"])} if data.get("profile") else {}
             case "user" | "assistant":
-                text = str(data["text"]).encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+                text = _plain(str(data["text"]))
                 if text:
                     self._db.execute("INSERT INTO texts VALUES(?,?,?)", (session, record.id, text))
                 changes = {"preview": " ".join(text.split())[:PREVIEW], "updated": record.time}
@@ -143,6 +143,11 @@ class Index:
     def close(self) -> None:
         """Idempotent."""
         self._db.close()
+
+
+def _plain(text: str) -> str:
+    """What SQLite can hold: no lone surrogates, no NUL."""
+    return without_surrogates(text).replace("\0", " ")
 
 
 _COLUMNS = "id, title, profile, updated, messages, preview, open, fault"

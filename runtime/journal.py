@@ -73,7 +73,8 @@ class Damage:
 class Journal:
     """The records of a session, in memory and on disk; `path` None keeps them in memory only.
 
-    Owned by one session under its lock; used from one thread; closed by the owner.
+    `title` is the last one given. Owned by one session under its lock; used from one thread; closed by
+    the owner.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -81,6 +82,7 @@ class Journal:
         self.records: list[Record] = []
         self.damage: list[Damage] = []
         self.head: str | None = None
+        self.title = ""
         self._fd = -1
         self._size = 0
         if path is not None:
@@ -90,6 +92,8 @@ class Journal:
         existing = path.read_bytes() if path.exists() else b""
         good, self.records, bad = parse(existing, path)
         self.head = self.records[-1].id if self.records else None
+        for record in self.records:
+            self._note(record)
         self.damage = keep_aside(path, bad)
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -115,7 +119,17 @@ class Journal:
             self._write(record)
         self.records.append(record)
         self.head = record.id
+        self._note(record)
         return record
+
+    def _note(self, record: Record) -> None:
+        if record.type in ("session", "title"):
+            self.title = str(record.data.get("title", ""))
+
+    @property
+    def open(self) -> bool:
+        """Whether what is appended reaches the disk."""
+        return self._fd >= 0
 
     def _write(self, record: Record) -> None:
         assert self.path is not None

@@ -43,6 +43,9 @@ from runtime.transcript import Transcript
 
 log = logging.getLogger(__name__)
 
+# Ends that are no fault but must be told, with the code of their sentence.
+TOLD = {"iterations": "turn_iterations", "budget": "turn_budget", "stopped": "turn_stopped"}
+
 Reason = Literal["complete", "cancelled", "error", "iterations", "budget", "stopped"]
 
 
@@ -95,6 +98,8 @@ class Turn:
             for before in self._work.desk.hooks.before_turn:
                 before(self._work.session)
             reason = await self._steps()
+            if reason in TOLD:
+                self._tell(OrionError(TOLD[reason], limit=self._work.max_iterations))
         except asyncio.CancelledError:
             reason = "cancelled"
         except OrionError as error:
@@ -108,10 +113,12 @@ class Turn:
     async def _steps(self) -> Reason:
         work = self._work
         while True:
-            work.states.to("THINKING")
-            await self._unpaused()
+            if work.states.state in ("IDLE", "OBSERVING"):
+                work.states.to("THINKING")
             if work.transcript.open_calls:
                 work.states.to("TOOL_CALLING")
+            await self._unpaused()
+            if work.transcript.open_calls:
                 if await self._run_calls() and work.profile.policy.tool_failure_mode == "stop":
                     return "stopped"
                 work.states.to("OBSERVING")
@@ -124,7 +131,6 @@ class Turn:
                 return "budget"
             if not await self._reply():
                 return "complete"
-            work.states.to("TOOL_CALLING")
 
     async def _unpaused(self) -> None:
         """Wait at the gate; shown as PAUSED meanwhile."""
@@ -229,12 +235,15 @@ class Turn:
         )
 
     def _failed(self, error: OrionError) -> Reason:
+        self._tell(error)
+        return "error"
+
+    def _tell(self, error: OrionError) -> None:
         self._work.emit(ErrorRaised(error.code, error.fields, error.fault))
         try:
             self._work.record("error", code=error.code, fields=error.fields, fault=error.fault)
         except OrionError as unwritable:
             log.error("the journal cannot be written: %s", unwritable)
-        return "error"
 
     def _finish(self, reason: Reason) -> Done:
         work = self._work

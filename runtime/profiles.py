@@ -23,10 +23,10 @@ class _Part(BaseModel):
 class PolicyLimits(_Part):
     """Limits of one turn. `stasis_mode` lets the agent observe only; `token_budget` 0 means none."""
 
-    max_iterations: int = Field(25, ge=1, le=1000)
+    max_iterations: int = Field(default=25, ge=1, le=1000)
     stasis_mode: bool = False
     tool_failure_mode: Literal["continue", "stop"] = "continue"
-    token_budget: int = Field(0, ge=0)
+    token_budget: int = Field(default=0, ge=0)
 
 
 class MemoryUse(_Part):
@@ -34,8 +34,8 @@ class MemoryUse(_Part):
 
     enabled: bool = False
     scopes: tuple[str, ...] = ("shared",)
-    max_items: int = Field(20, ge=0, le=1000)
-    similarity_threshold: float = Field(0.85, ge=0.0, le=1.0)
+    max_items: int = Field(default=20, ge=0, le=1000)
+    similarity_threshold: float = Field(default=0.85, ge=0.0, le=1.0)
 
 
 class DirectiveUse(_Part):
@@ -43,15 +43,15 @@ class DirectiveUse(_Part):
 
     enabled: bool = False
     scopes: tuple[str, ...] = ("shared",)
-    max_sections: int = Field(5, ge=0, le=100)
+    max_sections: int = Field(default=5, ge=0, le=100)
 
 
 class Voice(_Part):
     """How the agent sounds."""
 
     name: str = ""
-    rate: float = Field(1.0, ge=0.25, le=4.0)
-    volume: float = Field(1.0, ge=0.0, le=2.0)
+    rate: float = Field(default=1.0, ge=0.25, le=4.0)
+    volume: float = Field(default=1.0, ge=0.0, le=2.0)
 
 
 class Profile(_Part):
@@ -61,10 +61,10 @@ class Profile(_Part):
     provider: str
     model: str
     base_url: str = ""
-    temperature: float = Field(0.7, ge=0.0, le=2.0)
-    max_tokens: int = Field(1024, ge=1, le=1_000_000)
+    temperature: float = Field(default=0.7, ge=0.0, le=2.0)
+    max_tokens: int = Field(default=1024, ge=1, le=1_000_000)
     system_prompt: str = "orion.system.md"
-    window_size: int = Field(0, ge=0)
+    window_size: int = Field(default=0, ge=0)
     allowed_tools: tuple[str, ...] = ()
     policy: PolicyLimits = PolicyLimits()
     require_approval: tuple[str, ...] = ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -65,15 +64,13 @@ class House:
 class Session:
     """A conversation that is open in this process. Used from the runtime's loop only; closed by it.
 
-    `profile`, `model` and `title` are as last set. Everything a door needs comes as events; `rows` is the
+    Everything a door needs comes as events; `rows` is the
     transcript as it stands.
     """
 
     def __init__(self, house: House, session_id: str, journal: Journal, lock: Lock | None) -> None:
         self.id = session_id
         self.private = journal.path is None
-        self.title = ""
-        self.created = time.time()
         self._house = house
         self._journal = journal
         self._lock = lock
@@ -86,12 +83,14 @@ class Session:
         self._closed = False
         self._transcript = Transcript(journal.chain())
         for record in journal.records:
-            if record.type in ("session", "title"):
-                self.title = str(record.data.get("title", self.title))
             if record.type == "approval" and isinstance(rule := record.data.get("rule"), dict):
                 house.rules.add(Rule(**rule))
 
     # --- what it is ---------------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        return self._journal.title
 
     @property
     def profile(self) -> str:
@@ -99,7 +98,11 @@ class Session:
 
     @property
     def model(self) -> str:
-        return self._transcript.settings.get("model", "") or self._house.profiles.get(self.profile).model
+        """The model's name; empty where the profile is gone."""
+        if model := self._transcript.settings.get("model", ""):
+            return model
+        known = self.profile in self._house.profiles.names()
+        return self._house.profiles.get(self.profile).model if known else ""
 
     @property
     def autonomy(self) -> Autonomy:
@@ -167,7 +170,6 @@ class Session:
         record = self._enter(stimulus)
         if not self.title:
             self._record("title", title=" ".join(text.split())[:TITLE_LENGTH] or "…")
-            self.title = str(self._journal.records[-1].data["title"])
         self._start()
         return record.id
 
@@ -270,7 +272,6 @@ class Session:
     def rename(self, title: str) -> None:
         """Give the session another title."""
         self._record("title", title=title)
-        self.title = title
 
     async def idle(self) -> None:
         """Wait until no turn runs."""

@@ -31,6 +31,7 @@ class SessionStore:
         self._index_path = index
         self._index: Index | None = None
         self._door = door
+        self._open: dict[str, Journal] = {}
 
     def list(self, limit: int = 200) -> Entries:
         """Newest first: {id, title, profile, updated, messages, preview, interrupted, fault}."""
@@ -63,13 +64,17 @@ class SessionStore:
         path = self._existing(session)
         lock = self._lock(session)
         try:
-            return Journal(path), lock
+            journal = self._open[session] = Journal(path)
         except OrionError:
             lock.release()
             raise
+        return journal, lock
 
     def rename(self, session: str, title: str) -> None:
-        """Give a session that is not open another title."""
+        """Give a session another title, open in this process or nowhere."""
+        if session in self._open and self._open[session].open:
+            self._open[session].append("title", title=title)
+            return
         journal, lock = self.open(session)
         try:
             journal.append("title", title=title)

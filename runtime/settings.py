@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from ruamel.yaml.comments import CommentedMap
 
 from runtime import yamlfile
 from runtime.errors import OrionError
@@ -23,21 +24,24 @@ class Appearance(Section):
     """How the window looks."""
 
     theme: Literal["system", "light", "dark"] = Field(
-        "system", description="Light, dark, or as the system is."
+        default="system", description="Light, dark, or as the system is."
     )
-    text_scale: float = Field(1.0, ge=0.7, le=2.5, description="Size of all text; 1 is normal.")
-    language: str = Field("", description="Two-letter code of the language; empty follows the system.")
+    text_scale: float = Field(default=1.0, ge=0.7, le=2.5, description="Size of all text; 1 is normal.")
+    language: str = Field(
+        default="", description="Two-letter code of the language; empty follows the system."
+    )
 
 
 class Agent(Section):
     """How the agent works."""
 
-    profile: str = Field("orion-local", description="Profile that a new conversation starts with.")
+    profile: str = Field(default="orion-local", description="Profile that a new conversation starts with.")
     autonomy: Literal["semi", "auto"] = Field(
-        "semi", description="semi asks before anything that changes something; auto asks only for high risk."
+        default="semi",
+        description="semi asks before anything that changes something; auto asks only for high risk.",
     )
     bounded_iterations: int = Field(
-        15, ge=1, le=200, description="Most model calls for one message in a chat."
+        default=15, ge=1, le=200, description="Most model calls for one message in a chat."
     )
 
 
@@ -45,28 +49,32 @@ class LocalModel(Section):
     """The model that runs on this machine."""
 
     model: str = Field(
-        "", description="Name or path of the model file; empty uses the one the profile names."
+        default="", description="Name or path of the model file; empty uses the one the profile names."
     )
-    window: int = Field(8192, ge=512, le=1_048_576, description="Most tokens the model reads at once.")
-    threads: int = Field(0, ge=0, le=256, description="Processor threads; 0 lets the program choose.")
+    window: int = Field(
+        default=8192, ge=512, le=1_048_576, description="Most tokens the model reads at once."
+    )
+    threads: int = Field(default=0, ge=0, le=256, description="Processor threads; 0 lets the program choose.")
     memory_limit_mb: int = Field(
-        0, ge=0, description="Most memory for the model in MB; 0 means what is free."
+        default=0, ge=0, description="Most memory for the model in MB; 0 means what is free."
     )
     hang_seconds: float = Field(
-        60.0, ge=2.0, le=3600.0, description="Silence after which the engine is restarted."
+        default=60.0, ge=2.0, le=3600.0, description="Silence after which the engine is restarted."
     )
 
 
 class Sessions(Section):
     """How conversations are kept."""
 
-    restore_last: bool = Field(True, description="Open the last conversation when the program starts.")
+    restore_last: bool = Field(
+        default=True, description="Open the last conversation when the program starts."
+    )
 
 
 class Settings(Section):
     """All settings; `version` is the format of the file."""
 
-    version: int = Field(VERSION, ge=1)
+    version: int = Field(default=VERSION, ge=1)
     appearance: Appearance = Appearance()
     agent: Agent = Agent()
     local_model: LocalModel = LocalModel()
@@ -89,12 +97,12 @@ def load_settings(path: Path) -> Settings:
 
 def save_settings(path: Path, changes: dict[str, object]) -> Settings:
     """Check `changes` (dotted names) against the schema, then write them; returns the new settings."""
-    data = yamlfile.read(path) if path.exists() else yamlfile.CommentedMap()
+    data = yamlfile.read(path) if path.exists() else CommentedMap()
     for name, value in changes.items():
         *folders, key = name.split(".")
         place = data
         for folder in folders:
-            place = place.setdefault(folder, yamlfile.CommentedMap())
+            place = place.setdefault(folder, CommentedMap())
         place[key] = value
     settings = yamlfile.validate(data, path, Settings)
     yamlfile.save(path, {"version": VERSION, **changes})

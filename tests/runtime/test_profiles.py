@@ -80,7 +80,7 @@ def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
 def test_a_broken_profile_does_not_spoil_the_others(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("a: [")
     profiles = Profiles(tmp_path)
-    assert profiles.get("orion-local")
+    assert profiles.get("orion-local").provider == "local"
     assert [code for code, _ in profiles.notices()] == ["yaml_syntax"]
 
 

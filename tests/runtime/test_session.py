@@ -145,7 +145,8 @@ def test_an_edited_call_runs_as_edited_and_the_model_is_told(fresh_home: Path) -
 
 def test_trust_for_the_session_is_asked_once_and_can_be_revoked(fresh_home: Path) -> None:
     second = call("write_file", path="code/c.py", text="1")
-    steps: Steps = [WRITE, {"say": "One."}, second, {"say": "Two."}, second, {"say": "Three."}]
+    again = {"expect": "again"}
+    steps: Steps = [WRITE, {"say": "One."}, again, second, {"say": "Two."}, again, second, {"say": "Three."}]
 
     async def main() -> None:
         async with talking(fresh_home, steps) as (_, session, watch):

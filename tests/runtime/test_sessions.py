@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,13 @@ def talk(store: SessionStore, *texts: str, title: str = "") -> str:
         journal.append("title", title=title)
     for text in texts:
         journal.append("user", text=text, source="test")
-        reply = {"text": f"Re: {text}", "reasoning": [], "calls": [], "complete": True, "stop_reason": "stop"}
+        reply: dict[str, Any] = {
+            "text": f"Re: {text}",
+            "reasoning": [],
+            "calls": [],
+            "complete": True,
+            "stop_reason": "stop",
+        }
         journal.append("assistant", **reply)
         journal.append("done", reason="complete")
     journal.close()
@@ -75,12 +82,17 @@ def test_a_deleted_session_comes_back_whole(store: SessionStore) -> None:
     assert store.search("keep")[0]["id"] == session
 
 
-def test_an_open_session_cannot_be_deleted_or_renamed_from_elsewhere(store: SessionStore) -> None:
+def test_an_open_session_cannot_be_deleted_or_renamed_from_elsewhere(
+    tmp_path: Path, store: SessionStore
+) -> None:
     session = talk(store, "mine")
     journal, lock = store.open(session)
-    for attempt in (lambda: store.delete(session), lambda: store.rename(session, "x")):
+    other = SessionStore(tmp_path / "sessions", tmp_path / "index.db", "another")
+    for attempt in (lambda: other.delete(session), lambda: other.rename(session, "x")):
         with pytest.raises(OrionError, match="session_locked"):
             attempt()
+    store.rename(session, "Mine")
+    assert journal.title == "Mine"
     journal.close()
     lock.release()
     store.rename(session, "Yours")

@@ -45,8 +45,6 @@ def in_the_text() -> list[tuple[str, str]]:
     return [
         ("Enter", _("Send the message")),
         ("Shift+Enter", _("New line in the message")),
-        ("Esc", _("Stop the answer, or deny what is asked")),
-        ("Ctrl+Enter", _("Approve what is asked")),
         ("F2", _("Rename the chat in the list")),
         ("Del", _("Delete the chat in the list")),
         ("Tab", _("Go to the next part of the window")),

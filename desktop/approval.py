@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -13,15 +13,17 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
     QRadioButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
+from desktop.notices import announce
 from desktop.parts import button, label, restyle
 from desktop.theme import Theme, mix, spacing
 from resources.translation import _, ngettext
 
+_ROOM = 24
+_TARGETS = ("path", "host", "url", "command", "to")
 GUARD_MS = 500
 """A new question cannot be approved before this long: nobody has read it yet."""
 
@@ -157,7 +159,7 @@ class ApprovalPanel(QFrame):
         self.risk.setText(tones[asked["risk"]])
         self.risk.setProperty("tone", asked["risk"])
         self.setProperty("risk", asked["risk"])
-        self.summary.setText(asked["summary"] or asked["name"])
+        self.summary.setText(_in_words(asked))
         exact = _("Tool {name} with exactly these arguments:").format(name=asked["name"])
         self.detail.show_text(asked["preview"] or f"{exact}\n{_pretty(asked['arguments'])}")
         self.editor.hide()
@@ -169,6 +171,7 @@ class ApprovalPanel(QFrame):
         self.show()
         restyle(self)
         restyle(self.risk)
+        announce(self, f"{self.risk.text()}. {self.summary.text()}")
 
     def _show_trusts(self, rules: dict[str, str]) -> None:
         for old in self._trust_group.buttons():
@@ -243,22 +246,17 @@ class _CodeView(QPlainTextEdit):
             Qt.TextInteractionFlag.TextSelectableByKeyboard | Qt.TextInteractionFlag.TextSelectableByMouse
         )
         self.setTabChangesFocus(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self._colours = _DiffColours(theme, self)
 
     def show_text(self, text: str) -> None:
+        """Show `text` in as many lines as it has, at most a quarter of the window's height."""
         self.setPlainText(text)
-        self.updateGeometry()
+        line = self.fontMetrics().lineSpacing()
+        most = max(3, self.window().height() // 4 // line)
+        self.setFixedHeight(min(most, self.blockCount()) * line + _ROOM)
 
     def set_theme(self, theme: Theme) -> None:
         self._colours.set_theme(theme)
-
-    def sizeHint(self) -> QSize:
-        lines = min(11, max(1, self.blockCount()))
-        return QSize(200, lines * self.fontMetrics().lineSpacing() + 24)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(120, 2 * self.fontMetrics().lineSpacing() + 24)
 
 
 class _DiffColours(QSyntaxHighlighter):
@@ -288,6 +286,13 @@ def _ink(colour: QColor, ground: QColor | None = None) -> QTextCharFormat:
     if ground is not None:
         made.setBackground(ground)
     return made
+
+
+def _in_words(asked: Asked) -> str:
+    """What the call would do, with the file or host it would touch."""
+    words = str(asked["summary"] or asked["name"])
+    target = next((asked["arguments"][name] for name in _TARGETS if name in asked["arguments"]), None)
+    return f"{words}: {target}" if isinstance(target, str) and target not in words else words
 
 
 def _pretty(arguments: Asked) -> str:

@@ -9,10 +9,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from desktop.theme import Theme
+from resources.translation import _
 from runtime.events import Event
 
 if TYPE_CHECKING:
     from desktop.chat.view import ChatView
+    from desktop.chat.welcome import Kind
 
 KEPT = 6
 
@@ -34,7 +36,6 @@ class ChatStack(QStackedWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._scale = 1.0
         self._views: OrderedDict[str, ChatView] = OrderedDict()
 
     @property
@@ -54,7 +55,7 @@ class ChatStack(QStackedWidget):
         if "rows" in card:
             view.show_rows(card["rows"])
             if not card["rows"]:
-                view.show_placeholder("empty", str(card.get("model", "")))
+                view.show_placeholder("empty", _place(card))
         self._trim(session)
 
     def on_event(self, event: Event) -> None:
@@ -63,21 +64,16 @@ class ChatStack(QStackedWidget):
         if view is not None:
             view.on_event(event)
 
-    def show_placeholder(self, kind: str, text: str) -> None:
+    def show_placeholder(self, kind: Kind, text: str) -> None:
         """Show `text` in front of everything while there is no session."""
         view = self._views.get("") or self._make("")
         self.setCurrentWidget(view)
-        view.show_placeholder(kind, text)  # type: ignore[arg-type]  # kinds are literals of the chat
+        view.show_placeholder(kind, text)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         for view in self._views.values():
             view.set_theme(theme)
-
-    def set_text_scale(self, scale: float) -> None:
-        self._scale = scale
-        for view in self._views.values():
-            view.set_text_scale(scale)
 
     def open_find(self) -> None:
         if self.view is not None:
@@ -93,9 +89,7 @@ class ChatStack(QStackedWidget):
     def _make(self, session: str) -> ChatView:
         from desktop.chat.view import ChatView
 
-        view = ChatView()
-        view.set_theme(self._theme)
-        view.set_text_scale(self._scale)
+        view = ChatView(theme=self._theme)
         view.undo_requested.connect(self.undo_requested)
         view.retry_requested.connect(self.retry_requested)
         view.edit_requested.connect(self.edit_requested)
@@ -114,3 +108,12 @@ class ChatStack(QStackedWidget):
             oldest = next(name for name in self._views if name != current)
             self.drop(oldest)
             self.dropped.emit(oldest)
+
+
+def _place(card: dict[str, Any]) -> str:
+    """Where the model of an empty chat runs, in a sentence."""
+    if card["private"]:
+        return _("This chat is private: nothing of it is stored.")
+    if card["local"]:
+        return _("The model runs on this machine. Nothing you write leaves it.")
+    return _("What you write is sent to {name}.").format(name=card["provider"])

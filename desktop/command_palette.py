@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from desktop.theme import spacing
 from resources.translation import _
 
 MOST = 60
+_SPOKEN = int(Qt.ItemDataRole.AccessibleTextRole)
+_HINT = int(Qt.ItemDataRole.UserRole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,7 @@ class CommandPalette(QDialog):
         self.list.setUniformItemSizes(True)
         self._model = QStandardItemModel(self)
         self.list.setModel(self._model)
+        self.list.setItemDelegate(_Line(self.list))
         frame = QFrame()
         frame.setObjectName("palette")
         inner = QVBoxLayout(frame)
@@ -91,7 +104,8 @@ class CommandPalette(QDialog):
         self._found = [choice for rank, choice in ranked if rank][:MOST]
         self._model.clear()
         for choice in self._found:
-            item = QStandardItem(f"{choice.title}    {choice.hint}" if choice.hint else choice.title)
+            item = QStandardItem(choice.title)
+            item.setData(choice.hint, _HINT)
             item.setData(", ".join(part for part in (choice.title, choice.hint) if part), _SPOKEN)
             self._model.appendRow(item)
         self._select(0)
@@ -106,4 +120,32 @@ class CommandPalette(QDialog):
             run()
 
 
-_SPOKEN = int(Qt.ItemDataRole.AccessibleTextRole)
+class _Line(QStyledItemDelegate):
+    """Paints the words on the left and the keys, muted, on the right."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        del index
+        return QSize(100, option.fontMetrics.height() + spacing(4))
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(option.palette.highlight())
+            painter.drawRoundedRect(option.rect.adjusted(2, 1, -2, -1), 8, 8)
+        inner = option.rect.adjusted(spacing(3), 0, -spacing(3), 0)
+        hint = str(index.data(_HINT))
+        painter.setPen(option.palette.placeholderText().color())
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, hint)
+        inner.setRight(inner.right() - painter.fontMetrics().horizontalAdvance(hint) - spacing(3))
+        painter.setPen(option.palette.text().color())
+        whole, right = str(index.data()), Qt.TextElideMode.ElideRight
+        words = painter.fontMetrics().elidedText(whole, right, inner.width())
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+        painter.restore()

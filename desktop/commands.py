@@ -30,7 +30,7 @@ def commands(
         Command(_("Attach files"), ("Ctrl+O",), window.composer.choose_files),
         Command(_("Stop the answer"), ("Ctrl+.",), talks.cancel),
         Command(_("Answer again"), ("Ctrl+R",), talks.retry),
-        Command(_("Approve what is asked"), ("Ctrl+Return", "Ctrl+Enter"), conductor.approve),
+        Command(_("Approve what is asked"), ("Ctrl+Enter", "Ctrl+Return"), conductor.approve),
         Command(_("Stop, deny, or go back"), ("Esc",), conductor.on_escape),
         Command(_("Next chat"), ("Ctrl+PgDown",), lambda: _step(window, talks, 1)),
         Command(_("Previous chat"), ("Ctrl+PgUp",), lambda: _step(window, talks, -1)),

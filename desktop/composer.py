@@ -228,4 +228,5 @@ class Composer(QFrame):
         self.editor.setPlaceholderText(
             _("Add something while it works…") if self._busy else _("Write a message")
         )
+        self.editor.viewport().update()
         set_icons(self, self._theme)

@@ -17,6 +17,7 @@ from runtime.events import (
     ModeChanged,
     StateChange,
     Trust,
+    UserSaid,
 )
 
 Card = dict[str, Any]
@@ -204,7 +205,7 @@ class Conversations(QObject):
         if card is not None and self._follow(card, event):
             self.card_changed.emit(card)
         self.happened.emit(event)
-        if isinstance(event.body, Done):
+        if isinstance(event.body, UserSaid | Done):
             self._bridge.ask(Desk.card, event.session).then(self._on_card, lambda _code, _fields: None)
             self.refresh()
 

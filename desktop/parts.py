@@ -19,6 +19,8 @@ def label(text: str, role: str = "", *, wrap: bool = False, selectable: bool = F
     made.setWordWrap(wrap)
     if role:
         made.setProperty("role", role)
+    if role == "badge":
+        made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
     if selectable:
         made.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -55,7 +57,7 @@ def set_icons(root: QWidget, theme: Theme) -> None:
         name = made.property("icon_name")
         if name:
             ink = theme.on_accent if made.property("role") == "primary" else theme.muted
-            made.setIcon(icon(str(name), ink.name()))
+            made.setIcon(icon(str(name), ink.name(), theme.muted.name()))
 
 
 def restyle(widget: QWidget) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
+from resources import path as resource_path
 from resources import text as resource_text
 
 BODY_FAMILIES = ("Inter", "Segoe UI Variable Text", "Segoe UI", "Noto Sans", "Cantarell", "DejaVu Sans")
@@ -161,6 +162,7 @@ def style_sheet(theme: Theme) -> str:
     sizes = {
         "small": f"{theme.body_size * 0.88:.2f}",
         "large": f"{theme.body_size * 1.3:.2f}",
+        "chevron": resource_path("icons", "chevron-mid.svg").as_posix(),
         "hover": mix(theme.surface, theme.text, 0.07).name(),
         "pressed": mix(theme.surface, theme.text, 0.13).name(),
         "accent_hover": mix(theme.accent, theme.text, 0.16).name(),

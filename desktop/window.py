@@ -15,7 +15,7 @@ from desktop.composer import Composer
 from desktop.header import Header
 from desktop.notices import Banner, Toast
 from desktop.pages import Page
-from desktop.parts import set_icons
+from desktop.parts import button, set_icons
 from desktop.sidebar import Sidebar
 from desktop.status import StatusLine
 from desktop.theme import Theme, spacing
@@ -109,24 +109,35 @@ class MainWindow(QMainWindow):
 
     def show_page(self, name: str) -> None:
         """Show a page in the place of the chat; a second call with the same name goes back to the chat."""
-        if self._make_page is None or self.stack.currentWidget() is self._page_widgets.get(name):
+        widget = self._page_widgets.get(name)
+        if self._make_page is None or (widget is not None and widget.isVisible()):
             self.show_chat()
             return
-        widget = self._page_widgets.get(name)
         if widget is None:
             widget = self._make_page(self._pages[name])
             self._page_widgets[name] = widget
-            self.stack.addWidget(widget)
-            set_icons(widget, self.theme)
+            self.stack.addWidget(self._with_way_back(widget))
         elif refresh := getattr(widget, "refresh", None):
             refresh()
-        self.stack.setCurrentWidget(widget)
+        self.stack.setCurrentWidget(widget.parentWidget())
         widget.setFocus()
 
     def show_chat(self) -> None:
         """Bring the chat back and let the user write."""
         self.stack.setCurrentWidget(self.chat_page)
         self.composer.editor.setFocus()
+
+    def _with_way_back(self, page: QWidget) -> QWidget:
+        framed = QWidget()
+        back = button(_("Back to the chat"), self.show_chat, "quiet")
+        back.setProperty("icon_name", "back")
+        back.setToolTip(_("Back to the chat (Esc)"))
+        column = QVBoxLayout(framed)
+        column.setContentsMargins(spacing(3), spacing(2), 0, 0)
+        column.addWidget(back, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(page, 1)
+        set_icons(framed, self.theme)
+        return framed
 
     @property
     def on_chat(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
 from desktop.parts import Switch
 from desktop.theme import Theme
@@ -81,7 +81,6 @@ def _number(schema: dict[str, Any], value: float, save: Saver) -> QDoubleSpinBox
     made.setRange(low, high)
     made.setSingleStep(0.1 if high - low <= 10 else 1.0)
     made.setDecimals(2)
-    made.setStepType(QAbstractSpinBox.StepType.DefaultStepType)
     made.setValue(value)
     made.setKeyboardTracking(False)
     made.valueChanged.connect(save)

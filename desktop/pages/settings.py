@@ -15,6 +15,8 @@ from desktop.theme import Theme, spacing
 from resources.sentences import sentence
 from resources.translation import _
 
+_UNITS = {"mb": "MB", "seconds": "s"}
+
 
 class SettingsPage(QScrollArea):
     """Each change is saved at once; a refused one is shown in red under its field and the old value stays in
@@ -132,5 +134,9 @@ class SettingsPage(QScrollArea):
 
 
 def _title(name: str) -> str:
+    """The caption of the setting or section `name`; a unit at its end goes into brackets."""
+    first, _under, last = name.rpartition("_")
+    if first and last in _UNITS:
+        name = f"{first} ({_UNITS[last]})"
     words = name.replace("_", " ")
     return _(words[:1].upper() + words[1:])

@@ -13,8 +13,8 @@ from runtime.events import Body, Event
 
 
 class RecordingBridge(Bridge):
-    """Remembers each question as (name, arguments); `settle` answers all of them from `answers`, where a value
-    may be an OrionError or a function of the arguments. Whatever crosses must be JSON."""
+    """Remembers each question as (name, arguments); `settle` answers all of them from `answers`, where a
+    value may be an OrionError or a function of the arguments. Whatever crosses must be JSON."""
 
     def __init__(self) -> None:
         super().__init__()

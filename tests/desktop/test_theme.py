@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from desktop import theme as themes
@@ -36,12 +38,10 @@ def test_scaling_touches_the_type_only() -> None:
 
 
 def test_black_on_white_has_the_largest_contrast() -> None:
-    assert contrast(themes.QColor("black"), themes.QColor("white")) == pytest.approx(21)
+    assert contrast(QColor("black"), QColor("white")) == pytest.approx(21)
 
 
-def test_a_choice_beats_the_system_and_fonts_are_installed_ones(
-    qtbot: QtBot, qapp: themes.QApplication
-) -> None:
+def test_a_choice_beats_the_system_and_fonts_are_installed_ones(qtbot: QtBot, qapp: QApplication) -> None:
     del qtbot
     assert themes.theme_for(qapp, "dark").dark
     assert not themes.theme_for(qapp, "light").dark

@@ -37,6 +37,10 @@ class Limits:
     files: int = 50_000
 
 
+def _now() -> float:
+    return round(time.time(), 3)
+
+
 class Workspace:
     """A folder of the user's, and the memory of what was changed in it.
 
@@ -103,7 +107,7 @@ class Workspace:
 
     def diff(self, before: Snapshot, after: Snapshot) -> ChangeSet:
         """What leads from one snapshot to the other, as a proposal that `apply` takes."""
-        return ChangeSet("", time.time(), str(self.root), entries=difference(before, after))
+        return ChangeSet("", _now(), str(self.root), entries=difference(before, after))
 
     # --- changing -----------------------------------------------------------------------------------
 
@@ -151,18 +155,18 @@ class Workspace:
     def preview_write(self, path: str, content: bytes | str, *, append: bool = False) -> str:
         """The diff that `write` (or `append`) would make."""
         parts = split(path)
-        before = self._now(parts)
+        before = self._content(parts)
         after = self._bytes(path, content)
         return unified("/".join(parts), before, (before or b"") + after if append else after)
 
     def preview_edit(self, path: str, old: str, new: str) -> str:
         """The diff that `edit` would make; raises as `edit` does."""
-        before = self._now(split(path))
+        before = self._content(split(path))
         return unified("/".join(split(path)), before, self._edited(path, before, old, new))
 
     def preview_delete(self, path: str) -> str:
         """The diff that `delete` would make."""
-        return unified("/".join(split(path)), self._now(split(path)), None)
+        return unified("/".join(split(path)), self._content(split(path)), None)
 
     def diff_text(self, change: ChangeSet) -> str:
         """A change as unified diffs of its files, from the stored contents."""
@@ -243,7 +247,7 @@ class Workspace:
         except UnicodeEncodeError as error:
             raise WorkspaceError("text_not_encodable", path=visible(path), position=error.start) from error
 
-    def _now(self, parts: Parts) -> bytes | None:
+    def _content(self, parts: Parts) -> bytes | None:
         return look(self._files, parts, self.limits.write)[1]
 
     def _kept(self, parts: Parts) -> str:
@@ -271,7 +275,7 @@ class Workspace:
             shown, limit = visible("/".join(parts)), self.limits.write
             raise WorkspaceError("workspace_file_large", path=shown, size=len(content), limit=limit)
         if before == content:
-            return ChangeSet("", time.time(), str(self.root), origin)
+            return ChangeSet("", _now(), str(self.root), origin)
         path, after = "/".join(parts), self._store.keep(content)
         if seen is None or before is None:
             return self._commit([Step(Entry(path, "created", None, after), None, after=content)], origin)
@@ -297,7 +301,7 @@ class Workspace:
         }
         change = ChangeSet(
             secrets.token_hex(8),
-            time.time(),
+            _now(),
             str(self.root),
             origin,
             tuple(step.entry for step in steps),

@@ -34,9 +34,16 @@ class Chat:
     def switch(self, session: Session) -> None:
         """Go on in `session`; the one before is closed."""
         if session is not self.session:
-            self.host.call(self.session.close)
+            self.leave()
             self.session = session
         self.introduce()
+
+    def leave(self) -> None:
+        """Close the session; one in which nothing was said is not kept."""
+        empty = not self.host.run(self.session.rows)
+        self.host.call(self.session.close)
+        if empty and not self.session.private:
+            self.host.run(self.host.runtime.sessions.delete, self.session.id)
 
     def follow(self, start: Callable[[], Awaitable[object]]) -> ExitCode:
         """Run one turn that `start` starts and draw it."""
@@ -73,7 +80,7 @@ def chat(terminal: Terminal, *, profile: str, model: str, session: str, private:
             return _converse(running, keyboard)
         finally:
             keyboard.close()
-            host.call(running.session.close)
+            running.leave()
 
 
 def _converse(running: Chat, keyboard: Keyboard) -> ExitCode:

@@ -1,4 +1,6 @@
-"""Finds the session a person means: by its id, the beginning of it, or the word "last"."""
+"""Finds the session a person means: by its id, the beginning of it, or the word "last".
+
+The last one is the newest in which something was said."""
 
 from __future__ import annotations
 
@@ -14,9 +16,10 @@ _ALL = 1_000_000
 
 def find_session(store: SessionStore, wanted: str) -> str:
     """The id of the session meant; OrionError `cli_session_unknown` or `cli_session_ambiguous`."""
-    ids = [str(row["id"]) for row in store.list(_ALL)]
+    rows = store.list(_ALL)
+    ids = [str(row["id"]) for row in rows]
     if wanted == "last" and ids:
-        return ids[0]
+        return next((str(row["id"]) for row in rows if row["messages"]), ids[0])
     if wanted in ids:
         return wanted
     found = [known for known in ids if wanted and known.startswith(wanted)]

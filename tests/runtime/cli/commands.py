@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import pty
@@ -71,6 +72,7 @@ class Typist:
         self.child = child
         self.raw = ""
         self._seen = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def type(self, text: str) -> None:
         """Press the keys of `text`; "\\x03" is Ctrl-C, "\\x04" Ctrl-D."""
@@ -100,7 +102,7 @@ class Typist:
             piece = os.read(self._master, 65536)
         except OSError:
             return False
-        self.raw += piece.decode("utf-8", "replace").replace("\r\n", "\n")
+        self.raw += self._decoder.decode(piece).replace("\r\n", "\n")
         return bool(piece)
 
 

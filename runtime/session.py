@@ -125,8 +125,8 @@ class Session:
 
     @property
     def interrupted(self) -> bool:
-        """Whether a turn was cut off and can be continued."""
-        return bool(self._transcript.turn) and not self.busy
+        """Whether a turn was cut off, or a message still waits for one: `continue_` goes on from there."""
+        return bool(self._transcript.turn or self._transcript.queued) and not self.busy
 
     @property
     def pending(self) -> list[ApprovalRequired]:
@@ -167,6 +167,7 @@ class Session:
             return record.id
         if self._transcript.turn:
             self._record("done", reason="stopped")
+        self._admit()
         record = self._enter(stimulus)
         if not self.title:
             self._record("title", title=" ".join(text.split())[:TITLE_LENGTH] or "…")
@@ -234,8 +235,10 @@ class Session:
         self._start()
 
     async def continue_(self) -> None:
-        """Go on with an interrupted turn from its last finished step."""
+        """Go on with an interrupted turn from its last finished step, or open one for what waits."""
         if self.interrupted:
+            if not self._transcript.turn:
+                self._admit()
             self._start()
 
     async def shorten(self, tokens: int, window: int) -> None:

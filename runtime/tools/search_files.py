@@ -60,6 +60,6 @@ def _summary(found: Found) -> str:
         "time": "The time was over before all files were searched; narrow the search.",
         "cancelled": "The search was cancelled.",
     }
-    skipped = f", {found.skipped} binary or large ones skipped" if found.skipped else ""
+    skipped = f", binary or large ones skipped: {found.skipped}" if found.skipped else ""
     end = f" {ends[found.stopped]}" if found.stopped else ""
-    return f"[{len(found.matches)} matching lines in {found.files} files{skipped}.{end}]"
+    return f"[Matching lines: {len(found.matches)}, files searched: {found.files}{skipped}.{end}]"

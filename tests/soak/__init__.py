@@ -1,0 +1,1 @@
+"""Long campaigns that kill the program and its workers and look for what was lost."""

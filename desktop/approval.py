@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
     QRadioButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -23,6 +24,7 @@ from desktop.theme import Theme, mix, spacing
 from resources.translation import _, ngettext
 
 _ROOM = 24
+_OTHERS = 340
 _TARGETS = ("path", "host", "url", "command", "to")
 GUARD_MS = 500
 """A new question cannot be approved before this long: nobody has read it yet."""
@@ -46,6 +48,8 @@ class ApprovalPanel(QFrame):
         self._theme = theme
         self._asked: Asked | None = None
         self._sent: set[str] = set()
+        self._room = 480
+        self._rules: dict[str, str] = {}
         self._guard = QTimer(self)
         self._guard.setObjectName("approval guard")
         self._guard.setSingleShot(True)
@@ -68,13 +72,16 @@ class ApprovalPanel(QFrame):
         self.editor.textChanged.connect(self._on_edited)
         self.fault = label("", "error", wrap=True)
         self.trusts = QWidget()
-        self._trust_column = QVBoxLayout(self.trusts)
-        self._trust_column.setContentsMargins(0, 0, 0, 0)
-        self._trust_column.setSpacing(0)
+        self._trust_row = QHBoxLayout(self.trusts)
+        self._trust_row.setContentsMargins(0, 0, 0, 0)
+        self._trust_row.setSpacing(spacing(3))
+        self._trust_row.addStretch(1)
         self._trust_group = QButtonGroup(self)
+        self._trust_group.buttonToggled.connect(lambda _button, _on: self._refresh())
+        self.rule = label("", "small", wrap=True)
         self.approve = button(_("Approve  Ctrl+Enter"), self.on_approve, "primary")
         self.deny = button(_("Deny  Esc"), self.on_deny)
-        self.edit = button(_("Edit arguments…"), self.on_edit, "quiet")
+        self.edit = button(_("Edit…"), self.on_edit, "quiet")
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
@@ -89,9 +96,21 @@ class ApprovalPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(spacing(4), spacing(3), spacing(4), spacing(3))
         column.setSpacing(spacing(2))
+        inside = QWidget()
+        self._inside = middle = QVBoxLayout(inside)
+        middle.setContentsMargins(0, 0, 0, 0)
+        middle.setSpacing(spacing(2))
+        for part in (self.detail, self.editor, self.fault, self.trusts, self.rule):
+            middle.addWidget(part)
+        self._middle = QScrollArea()
+        self._middle.setWidget(inside)
+        self._middle.setWidgetResizable(True)
+        self._middle.setFrameShape(QFrame.Shape.NoFrame)
+        self._middle.setObjectName("plain")
+        self._middle.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._middle.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         column.addLayout(top)
-        for part in (self.detail, self.editor, self.fault, self.trusts):
-            column.addWidget(part)
+        column.addWidget(self._middle)
         column.addLayout(foot)
 
     # --- what the window tells it ---------------------------------------------------------------------
@@ -113,6 +132,17 @@ class ApprovalPanel(QFrame):
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.detail.set_theme(theme)
+
+    def fit(self, height: int) -> None:
+        """Be low enough for a window of `height`: what does not fit is scrolled, the buttons always show."""
+        self._room = height
+        self.detail.fit(height // 4)
+        self.editor.setFixedHeight(max(3 * self.fontMetrics().lineSpacing() + _ROOM, height // 5))
+        self._inside.activate()
+        needed = max(
+            self._inside.heightForWidth(max(self.width() - spacing(8), 200)), self._inside.sizeHint().height()
+        )
+        self._middle.setFixedHeight(min(needed, max(height - _OTHERS, 80), height * 45 // 100))
 
     def answer_failed(self, approval: str, pending: list[Asked]) -> None:
         """The runtime refused the answer: ask again."""
@@ -145,7 +175,7 @@ class ApprovalPanel(QFrame):
         editing = self.editor.isHidden()
         self.editor.setVisible(editing)
         self.detail.setVisible(not editing)
-        self.edit.setText(_("Keep as asked") if editing else _("Edit arguments…"))
+        self.edit.setText(_("Keep as asked") if editing else _("Edit…"))
         if editing:
             self.editor.setPlainText(_pretty(self._asked["arguments"]))
             self.editor.setFocus()
@@ -160,11 +190,10 @@ class ApprovalPanel(QFrame):
         self.risk.setProperty("tone", asked["risk"])
         self.setProperty("risk", asked["risk"])
         self.summary.setText(_in_words(asked))
-        exact = _("Tool {name} with exactly these arguments:").format(name=asked["name"])
-        self.detail.show_text(asked["preview"] or f"{exact}\n{_pretty(asked['arguments'])}")
+        self.detail.setPlainText(_exactly(asked))
         self.editor.hide()
         self.detail.show()
-        self.edit.setText(_("Edit arguments…"))
+        self.edit.setText(_("Edit…"))
         self._show_trusts(asked["rules"])
         self._guard.start()
         self._refresh()
@@ -174,25 +203,26 @@ class ApprovalPanel(QFrame):
         announce(self, f"{self.risk.text()}. {self.summary.text()}")
 
     def _show_trusts(self, rules: dict[str, str]) -> None:
+        self._rules = rules
         for old in self._trust_group.buttons():
             self._trust_group.removeButton(old)
-            self._trust_column.removeWidget(old)
+            self._trust_row.removeWidget(old)
             old.deleteLater()
         names = {
             "once": _("Only this once"),
-            "5min": _("For 5 minutes"),
-            "session": _("For this chat"),
+            "5min": _("5 minutes"),
+            "session": _("This chat"),
             "always": _("Always"),
         }
-        for trust in names:
-            if trust in rules or trust == "once":
-                rule = rules.get(trust, "")
-                choice = QRadioButton(names[trust] + (f": {rule}" if rule and trust != "once" else ""))
-                choice.setProperty("trust", trust)
-                choice.setChecked(trust == "once")
-                self._trust_group.addButton(choice)
-                self._trust_column.addWidget(choice)
-        self.trusts.setVisible(len(self._trust_group.buttons()) > 1)
+        offered = [trust for trust in names if trust in rules or trust == "once"]
+        for number, trust in enumerate(offered):
+            choice = QRadioButton(names[trust])
+            choice.setProperty("trust", trust)
+            choice.setAccessibleDescription(rules.get(trust, ""))
+            choice.setChecked(trust == "once")
+            self._trust_group.addButton(choice)
+            self._trust_row.insertWidget(number, choice)
+        self.trusts.setVisible(len(offered) > 1)
 
     def _trust(self) -> str:
         chosen = self._trust_group.checkedButton()
@@ -225,9 +255,13 @@ class ApprovalPanel(QFrame):
 
     def _refresh(self) -> None:
         valid = self.editor.isHidden() or self._edited() is not None
+        rule = self._rules.get(self._trust(), "") if self._trust() != "once" else ""
+        self.rule.setText(_("Then allowed without asking: {rule}").format(rule=rule) if rule else "")
+        self.rule.setVisible(bool(rule))
         self.fault.setVisible(not valid)
         self.editor.setProperty("invalid", "false" if valid else "true")
         restyle(self.editor)
+        self.fit(self._room)
         self.approve.setEnabled(valid and not self._guard.isActive())
         changed = not self.editor.isHidden()
         self.approve.setText(
@@ -248,12 +282,10 @@ class _CodeView(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self._colours = _DiffColours(theme, self)
 
-    def show_text(self, text: str) -> None:
-        """Show `text` in as many lines as it has, at most a quarter of the window's height."""
-        self.setPlainText(text)
+    def fit(self, height: int) -> None:
+        """Be as high as the text, at least three lines of it and at most `height`."""
         line = self.fontMetrics().lineSpacing()
-        most = max(3, self.window().height() // 4 // line)
-        self.setFixedHeight(min(most, self.blockCount()) * line + _ROOM)
+        self.setFixedHeight(min(max(3, height // line), self.blockCount()) * line + _ROOM)
 
     def set_theme(self, theme: Theme) -> None:
         self._colours.set_theme(theme)
@@ -286,6 +318,16 @@ def _ink(colour: QColor, ground: QColor | None = None) -> QTextCharFormat:
     if ground is not None:
         made.setBackground(ground)
     return made
+
+
+def _exactly(asked: Asked) -> str:
+    """The diff where there is one that changes a line, else the tool with its exact arguments."""
+    lines = str(asked["preview"]).splitlines()
+    changes = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    if lines and (changes or not lines[0].startswith("---")):
+        return str(asked["preview"])
+    exact = _("Tool {name} with exactly these arguments:").format(name=asked["name"])
+    return f"{exact}\n{_pretty(asked['arguments'])}"
 
 
 def _in_words(asked: Asked) -> str:

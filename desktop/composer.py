@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from desktop.attachments import Attachment, compose, human_size, pasted, picture, read
 from desktop.editor import Editor
-from desktop.parts import icon_button, label, restyle, set_icons
+from desktop.parts import choose, icon_button, label, picker, restyle, set_icons
 from desktop.theme import Theme, spacing
 from resources.translation import _
 from runtime.errors import OrionError
@@ -23,6 +25,7 @@ class Composer(QFrame):
     stop_requested = Signal()
     escaped = Signal()
     draft_changed = Signal(str)
+    autonomy_chosen = Signal(str)
     trouble = Signal(str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -42,6 +45,9 @@ class Composer(QFrame):
         self.queued = label("", "small")
         self.queued.hide()
         self.attach = icon_button("attach", _("Attach files (Ctrl+O)"), self.choose_files)
+        self.autonomy = picker(_("How freely it works"), self._fill_autonomy)
+        self.autonomy.hide()
+        self._autonomy = "semi"
         self.action = QPushButton()
         self.action.setProperty("role", "primary")
         self.action.setIconSize(QSize(20, 20))
@@ -56,6 +62,7 @@ class Composer(QFrame):
         row = QHBoxLayout()
         row.setSpacing(spacing(1))
         row.addWidget(self.attach)
+        row.addWidget(self.autonomy)
         row.addWidget(self.queued, 1)
         row.addStretch(1)
         row.addWidget(self.action)
@@ -94,6 +101,13 @@ class Composer(QFrame):
     def set_images_allowed(self, allowed: bool) -> None:
         """Whether the model in use sees pictures."""
         self._images = allowed
+
+    def set_autonomy(self, mode: str) -> None:
+        """How freely the session in front works: "semi" or "auto"."""
+        self._autonomy = mode
+        self.autonomy.setText(_("Works alone") if mode == "auto" else _("Asks first"))
+        self.autonomy.setAccessibleName(_("How freely it works: {mode}").format(mode=self.autonomy.text()))
+        self.autonomy.show()
 
     def set_queued(self, text: str) -> None:
         """Show that a message waits for the agent to come round; "" hides it."""
@@ -144,6 +158,14 @@ class Composer(QFrame):
                 self._add(read(path, images=self._images))
             except OrionError as error:
                 self.trouble.emit(error.code, error.fields)
+
+    def _fill_autonomy(self, menu: QMenu) -> None:
+        group = QActionGroup(menu)
+        for mode, text in (
+            ("semi", _("Asks first: before anything that changes something")),
+            ("auto", _("Works alone: asks only when the risk is high")),
+        ):
+            choose(menu, group, text, mode == self._autonomy, partial(self.autonomy_chosen.emit, mode))
 
     def _on_long_paste(self, text: str) -> None:
         number = sum(1 for one in self.attachments if not one.is_image) + 1

@@ -69,7 +69,6 @@ class Conductor(QObject):
         sidebar.search_changed.connect(talks.search)
         header.profile_chosen.connect(lambda name: talks.use(profile=name))
         header.model_chosen.connect(lambda name: talks.use(model=name))
-        header.autonomy_chosen.connect(lambda mode: talks.use(autonomy=mode))
 
     def _connect_composer(self) -> None:
         composer = self._window.composer
@@ -77,6 +76,7 @@ class Conductor(QObject):
         composer.stop_requested.connect(self._talks.cancel)
         composer.escaped.connect(self.on_escape)
         composer.draft_changed.connect(self._on_draft)
+        composer.autonomy_chosen.connect(lambda mode: self._talks.use(autonomy=mode))
         composer.trouble.connect(self.on_trouble)
 
     # --- what the user asks ---------------------------------------------------------------------------
@@ -143,6 +143,7 @@ class Conductor(QObject):
             return
         self._window.header.show_card(card)
         self._window.composer.set_busy(card["busy"])
+        self._window.composer.set_autonomy(card["autonomy"])
         self._window.approval.set_pending(card["pending"])
         self._window.setWindowTitle(window_title(card))
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QWidget
+from PySide6.QtGui import QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
 
-from desktop.parts import ElidedLabel, button, icon_button, label, restyle
+from desktop.parts import ElidedLabel, choose, icon_button, label, picker, restyle
 from desktop.theme import spacing
 from resources.translation import _
+
+NARROW = 560
 
 
 class Header(QFrame):
@@ -18,7 +21,6 @@ class Header(QFrame):
 
     profile_chosen = Signal(str)
     model_chosen = Signal(str)
-    autonomy_chosen = Signal(str)
     sidebar_requested = Signal()
     find_requested = Signal()
 
@@ -33,9 +35,10 @@ class Header(QFrame):
         self.private = label(_("Private: not stored"), "badge")
         self.private.setProperty("tone", "plain")
         self.where = label("", "badge")
-        self.profile = self._picker(_("Profile"), self._fill_profiles)
-        self.model = self._picker(_("Model"), self._fill_models)
-        self.autonomy = self._picker(_("How freely it works"), self._fill_autonomy)
+        self.profile = picker(_("Profile"), self._fill_profiles)
+        self.model = picker(_("Model"), self._fill_models)
+        for narrow in (self.profile, self.model):
+            narrow.setMaximumWidth(190)
         self.sidebar_button = icon_button(
             "sidebar", _("Show the sidebar (Ctrl+B)"), self.sidebar_requested.emit
         )
@@ -45,7 +48,7 @@ class Header(QFrame):
         row.setSpacing(spacing(1))
         row.addWidget(self.sidebar_button)
         row.addWidget(self.title, 1)
-        for part in (self.private, self.profile, self.model, self.autonomy, self.where, find):
+        for part in (self.private, self.profile, self.model, self.where, find):
             row.addWidget(part)
         self.private.hide()
         self.sidebar_button.hide()
@@ -62,16 +65,13 @@ class Header(QFrame):
         self._card = card
         self.title.setText(str(card.get("title") or _("New chat")) if card else "")
         self.private.setVisible(bool(card.get("private")))
-        for picker in (self.profile, self.model, self.autonomy):
-            picker.setVisible(bool(card))
+        self.profile.setVisible(bool(card))
+        self._fit()
         self.profile.setText(str(card.get("profile", "")))
         self.profile.setAccessibleName(_("Profile: {name}").format(name=card.get("profile", "")))
         shown = self._model_title(str(card.get("model", "")))
         self.model.setText(shown)
         self.model.setAccessibleName(_("Model: {name}").format(name=shown))
-        free = card.get("autonomy") == "auto"
-        self.autonomy.setText(_("Works alone") if free else _("Asks first"))
-        self.autonomy.setAccessibleName(_("How freely it works: {mode}").format(mode=self.autonomy.text()))
         self.where.setVisible(bool(card))
         if card:
             self.set_local(bool(card.get("local", True)), str(card.get("provider", "")))
@@ -87,54 +87,34 @@ class Header(QFrame):
         self.where.setProperty("tone", "local" if local else "remote")
         restyle(self.where)
 
-    def _picker(self, tip: str, fill: Any) -> QPushButton:
-        made = button("", lambda: None, "quiet")
-        made.setToolTip(tip)
-        menu = QMenu(made)
-        menu.aboutToShow.connect(lambda: fill(menu))
-        made.setMenu(menu)
-        return made
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Where it is narrow the model gives way first; the palette and the settings still reach it."""
+        self.model.setVisible(bool(self._card) and self.width() >= NARROW)
 
     def _fill_profiles(self, menu: QMenu) -> None:
-        menu.clear()
         group = QActionGroup(menu)
         for profile in self._profiles:
             place = _("on this machine") if profile.get("local", True) else str(profile["provider"])
-            action = self._choice(menu, group, f"{profile['name']}   ({place})")
-            action.setChecked(profile["name"] == self._card.get("profile"))
-            action.triggered.connect(lambda _on=False, name=profile["name"]: self.profile_chosen.emit(name))
+            chosen = profile["name"] == self._card.get("profile")
+            run = partial(self.profile_chosen.emit, profile["name"])
+            choose(menu, group, f"{profile['name']}   ({place})", chosen, run)
 
     def _fill_models(self, menu: QMenu) -> None:
-        menu.clear()
         group = QActionGroup(menu)
         for model in self._models:
             size = f"{model['size'] / 1e6:.0f} MB" if model.get("size") else ""
-            action = self._choice(menu, group, "   ".join(part for part in (model["name"], size) if part))
-            action.setChecked(model["name"] == self._card.get("model"))
+            text = "   ".join(part for part in (model["name"], size) if part)
+            chosen = model["name"] == self._card.get("model")
+            action = choose(menu, group, text, chosen, partial(self.model_chosen.emit, model["name"]))
             if model.get("error"):
                 action.setEnabled(False)
                 action.setToolTip(str(model["error"]))
-            action.triggered.connect(lambda _on=False, name=model["name"]: self.model_chosen.emit(name))
         if not self._models:
             menu.addAction(_("No model file was found")).setEnabled(False)
-
-    def _fill_autonomy(self, menu: QMenu) -> None:
-        menu.clear()
-        group = QActionGroup(menu)
-        for mode, text in (
-            ("semi", _("Asks first: before anything that changes something")),
-            ("auto", _("Works alone: asks only when the risk is high")),
-        ):
-            action = self._choice(menu, group, text)
-            action.setChecked(self._card.get("autonomy", "semi") == mode)
-            action.triggered.connect(lambda _on=False, name=mode: self.autonomy_chosen.emit(name))
-
-    @staticmethod
-    def _choice(menu: QMenu, group: QActionGroup, text: str) -> QAction:
-        action = menu.addAction(text)
-        action.setCheckable(True)
-        group.addAction(action)
-        return action
 
     def _model_title(self, model: str) -> str:
         name = model.replace("\\", "/").rpartition("/")[2]

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from desktop.icons import icon
 from desktop.theme import Theme, mix
@@ -49,6 +58,32 @@ def icon_button(name: str, tip: str, clicked: Callable[[], object] | None = None
     if clicked is not None:
         made.clicked.connect(lambda _checked=False: clicked())
     return made
+
+
+def picker(tip: str, fill: Callable[[QMenu], object]) -> QPushButton:
+    """A quiet button with a menu that `fill` writes anew each time it opens."""
+    made = button("", lambda: None, "quiet")
+    made.setToolTip(tip)
+    menu = QMenu(made)
+    menu.setToolTipsVisible(True)
+
+    def refill() -> None:
+        menu.clear()
+        fill(menu)
+
+    menu.aboutToShow.connect(refill)
+    made.setMenu(menu)
+    return made
+
+
+def choose(menu: QMenu, group: QActionGroup, text: str, chosen: bool, run: Callable[[], object]) -> QAction:
+    """One of several exclusive lines of a menu."""
+    action = menu.addAction(text)
+    action.setCheckable(True)
+    action.setChecked(chosen)
+    group.addAction(action)
+    action.triggered.connect(lambda _checked=False: run())
+    return action
 
 
 def set_icons(root: QWidget, theme: Theme) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.approval import ApprovalPanel
@@ -65,6 +65,7 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
+        self.chats.setMinimumHeight(spacing(12))
         column.addWidget(self.chats, 1)
         column.addWidget(self._foot())
         self.stack.addWidget(self.chat_page)
@@ -119,7 +120,8 @@ class MainWindow(QMainWindow):
             self.stack.addWidget(self._with_way_back(widget))
         elif refresh := getattr(widget, "refresh", None):
             refresh()
-        self.stack.setCurrentWidget(widget.parentWidget())
+        if (framed := widget.parentWidget()) is not None:
+            self.stack.setCurrentWidget(framed)
         widget.setFocus()
 
     def show_chat(self) -> None:
@@ -179,6 +181,10 @@ class MainWindow(QMainWindow):
         geometry = QByteArray.fromBase64(self._state.geometry.encode())
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
             self.resize(1120, 760)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.approval.fit(self.height())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closing.emit()

@@ -41,6 +41,19 @@ def test_without_a_diff_the_exact_arguments_are_shown(panel: ApprovalPanel) -> N
     assert panel.risk.property("tone") == "high"
 
 
+def test_a_diff_that_changes_nothing_gives_way_to_the_arguments(panel: ApprovalPanel) -> None:
+    panel.set_pending([asked(preview="--- a/notes/hello.md\n+++ b/notes/hello.md\n")])
+    assert json.dumps("notes/hello.md") in panel.detail.toPlainText()
+
+
+def test_its_buttons_show_in_the_lowest_window(panel: ApprovalPanel) -> None:
+    panel.set_pending([asked(preview="\n".join(f"+line {n}" for n in range(500)))])
+    panel.fit(480)
+    assert panel.sizeHint().height() <= 260
+    panel.fit(1200)
+    assert 260 < panel.sizeHint().height() < 700
+
+
 def test_the_first_half_second_approves_nothing(qtbot: QtBot, panel: ApprovalPanel) -> None:
     panel.set_pending([asked()])
     with qtbot.assertNotEmitted(panel.answered):
@@ -74,12 +87,12 @@ def test_denying_needs_no_waiting(qtbot: QtBot, panel: ApprovalPanel) -> None:
 def test_durations_are_those_on_offer_and_say_their_rule(qtbot: QtBot, panel: ApprovalPanel) -> None:
     panel.set_pending([asked()])
     choices = panel.trusts.findChildren(QRadioButton)
-    assert [choice.text() for choice in choices] == [
-        "Only this once",
-        "For this chat: write_file below notes/",
-    ]
+    assert [choice.text() for choice in choices] == ["Only this once", "This chat"]
     assert choices[0].isChecked()
+    assert panel.rule.isHidden()
     choices[1].setChecked(True)
+    assert panel.rule.text().endswith("write_file below notes/")
+    assert panel.rule.isVisible()
     ready(qtbot, panel)
     with qtbot.waitSignal(panel.answered) as answered:
         panel.on_approve()
@@ -123,7 +136,7 @@ def test_several_come_one_after_the_other(qtbot: QtBot, panel: ApprovalPanel) ->
     assert panel.waiting.text() == "2 more wait"
     panel.on_deny()
     panel.set_pending(questions)
-    assert panel.summary.text() == "Write other.md"
+    assert panel.summary.text() == "Write other.md: notes/hello.md"
     assert panel.waiting.text() == "1 more waits"
     with qtbot.assertNotEmitted(panel.answered):
         panel.on_approve()

@@ -150,3 +150,16 @@ def test_a_draft_comes_and_goes_without_being_reported(qtbot: QtBot, composer: C
     with qtbot.waitSignal(composer.draft_changed) as changed:
         QTest.keyClick(composer.editor, Qt.Key.Key_S)
     assert changed.args == ["half a thoughts"]
+
+
+def test_autonomy_is_shown_and_chosen(qtbot: QtBot, composer: Composer) -> None:
+    composer.set_autonomy("semi")
+    assert composer.autonomy.text() == "Asks first"
+    menu = composer.autonomy.menu()
+    menu.aboutToShow.emit()
+    assert [action.isChecked() for action in menu.actions()] == [True, False]
+    with qtbot.waitSignal(composer.autonomy_chosen) as chosen:
+        menu.actions()[1].trigger()
+    assert chosen.args == ["auto"]
+    composer.set_autonomy("auto")
+    assert composer.autonomy.text() == "Works alone"

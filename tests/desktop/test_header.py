@@ -61,16 +61,14 @@ def test_a_broken_model_cannot_be_chosen(qtbot: QtBot) -> None:
     assert menu.actions()[0].text() == "No model file was found"
 
 
-def test_autonomy_is_shown_and_chosen(qtbot: QtBot) -> None:
+def test_the_model_gives_way_where_it_is_narrow(qtbot: QtBot) -> None:
     header = make(qtbot)
-    assert header.autonomy.text() == "Asks first"
-    menu = header.autonomy.menu()
-    menu.aboutToShow.emit()
-    with qtbot.waitSignal(header.autonomy_chosen) as chosen:
-        menu.actions()[1].trigger()
-    assert chosen.args == ["auto"]
-    header.show_card(card(autonomy="auto"))
-    assert header.autonomy.text() == "Works alone"
+    header.resize(400, 50)
+    header.show()
+    assert header.model.isHidden()
+    assert not header.where.isHidden()
+    header.resize(900, 50)
+    assert not header.model.isHidden()
 
 
 def test_without_a_session_there_is_nothing_to_pick(qtbot: QtBot) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 _SLOW = 3.0
 """A cost this many times the best one seen is suspicious."""
 
-_FIRST_RETRY = 1.0
+_FIRST_RETRY = 3.0
 _LAST_RETRY = 30.0
 """Seconds of work before more threads are tried again; the wait doubles with each failure."""
 

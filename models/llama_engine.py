@@ -257,9 +257,9 @@ class LlamaEngine:
         if session == self._live:
             return
         loaded, api = self._need(), self._api
+        saved = self._pool.pop(session, None)
         self._save_live()
         api.llama_memory_clear(loaded.memory, False)
-        saved = self._pool.pop(session, None)
         self._live, self._transcript = session, saved.transcript if saved else Transcript()
         if saved and not api.llama_state_seq_set_data(
             loaded.context, ctypes.cast(saved.state, ctypes.POINTER(ctypes.c_uint8)), len(saved.state), 0

@@ -54,6 +54,7 @@ class LocalProvider:
         self._settings = settings
         self._command = command
         self._engine: LocalEngine | None = None
+        self._pool_limit = 0
 
     @property
     def traits(self) -> Traits:
@@ -114,18 +115,15 @@ class LocalProvider:
 
         chosen = self._library.find(self._settings.model if model in ("", "bundled") else model)
         limit = self._settings.memory_limit_mb << 20
+        if not self._pool_limit:  # once: other options would load the model again
+            self._pool_limit = (limit or memory_available()) // _POOL_PART
         return LoadOptions(
             path=str(chosen.path),
             window_cap=self._settings.window,
             threads=self._settings.threads,
             ram_limit=limit,
-            pool_limit=_rounded((limit or memory_available()) // _POOL_PART),
+            pool_limit=self._pool_limit,
         )
-
-
-def _rounded(amount: int) -> int:
-    """The power of two below `amount`, so that free memory may vary without changing the options."""
-    return 1 << max(0, amount.bit_length() - 1)
 
 
 def _translated(error: EngineError) -> OrionError:

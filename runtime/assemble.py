@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import resources
 from runtime.errors import OrionError
 from runtime.hooks import Hooks
+from runtime.house import House
 from runtime.journal import Journal
 from runtime.messages import JsonObject
 from runtime.paths import Home, find_home
@@ -19,7 +20,7 @@ from runtime.profiles import Notice, Profile, Profiles
 from runtime.providers.provider import Provider
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.rules import RuleBook
-from runtime.session import House, Session
+from runtime.session import Session
 from runtime.sessions import SessionStore
 from runtime.settings import Settings, load_settings, save_settings
 from runtime.tools.calculator import Calculator

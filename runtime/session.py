@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
 
 from runtime import context
 from runtime.approvals import Approvals, Choice, Decision
@@ -22,43 +21,21 @@ from runtime.events import (
     State,
     Trust,
     Undone,
-    UserSaid,
 )
-from runtime.hooks import Hooks
-from runtime.journal import Journal, Record
+from runtime.history import History
+from runtime.house import House
+from runtime.journal import Journal
 from runtime.locks import Lock
 from runtime.loop import Turn, Work
 from runtime.messages import Image, JsonObject, Usage
 from runtime.outlet import Outlet
-from runtime.paths import Home
 from runtime.policy import Autonomy, Policy
-from runtime.profiles import Profile, Profiles
-from runtime.providers.provider import Provider
-from runtime.rows import Rows
-from runtime.rules import Rule, RuleBook
+from runtime.profiles import Profile
+from runtime.rules import Rule
 from runtime.states import StateMachine
 from runtime.stimulus import Stimulus
-from runtime.tools.registry import ToolRegistry
 from runtime.tools.tool import ToolContext
 from runtime.transcript import Transcript
-from runtime.workspace import Workspace
-
-TITLE_LENGTH = 60
-
-
-@dataclass(frozen=True, slots=True)
-class House:
-    """What all sessions of a process share. `provider` gives the client for a profile and model."""
-
-    home: Home
-    profiles: Profiles
-    registry: ToolRegistry
-    rules: RuleBook
-    workspace: Workspace
-    hooks: Hooks
-    provider: Callable[[Profile, str], Provider]
-    bounded_iterations: Callable[[], int]
-    autonomy: Callable[[], Autonomy]
 
 
 class Session:
@@ -72,7 +49,6 @@ class Session:
         self.id = session_id
         self.private = journal.path is None
         self._house = house
-        self._journal = journal
         self._lock = lock
         self._outlet = Outlet(session_id)
         self._states = StateMachine(self._outlet.emit)
@@ -81,7 +57,7 @@ class Session:
         self._gate.set()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
-        self._transcript = Transcript(journal.chain())
+        self._history = History(journal, self._outlet)
         for record in journal.records:
             if record.type == "approval" and isinstance(rule := record.data.get("rule"), dict):
                 house.rules.add(Rule(**rule))
@@ -89,8 +65,12 @@ class Session:
     # --- what it is ---------------------------------------------------------------------------------
 
     @property
+    def _transcript(self) -> Transcript:
+        return self._history.transcript
+
+    @property
     def title(self) -> str:
-        return self._journal.title
+        return self._history.journal.title
 
     @property
     def profile(self) -> str:
@@ -143,7 +123,7 @@ class Session:
 
     def rows(self) -> list[JsonObject]:
         """The transcript to draw; see Rows."""
-        return Rows(self._journal.chain(), self._journal.damage).settle(self.busy)
+        return self._history.rows(self.busy)
 
     def rules(self) -> list[JsonObject]:
         """The standing permissions that hold here, each with its text."""
@@ -162,15 +142,13 @@ class Session:
         """
         stimulus = Stimulus(text, source, images)
         if self.busy:
-            record = self._record("queued", **stimulus.as_data())
+            record = self._history.record("queued", **stimulus.as_data())
             self._outlet.emit(Queued(text))
             return record.id
         if self._transcript.turn:
-            self._record("done", reason="stopped")
-        self._admit()
-        record = self._enter(stimulus)
-        if not self.title:
-            self._record("title", title=" ".join(text.split())[:TITLE_LENGTH] or "…")
+            self._history.record("done", reason="stopped")
+        self._history.admit()
+        record = self._history.enter(stimulus)
         self._start()
         return record.id
 
@@ -189,7 +167,7 @@ class Session:
         """Go on after a pause; `note` tells the model what happened meanwhile."""
         if not self._gate.is_set():
             if note:
-                self._record("note", text=note)
+                self._history.record("note", text=note)
             self._gate.set()
             self._outlet.emit(Paused(False, note))
 
@@ -211,50 +189,42 @@ class Session:
             rule = self._house.rules.grant(tool.definition(), question.arguments, trust, self.id)
         chosen = Decision(decision, trust, arguments or {}, note, door)
         extra = {"rule": asdict(rule)} if rule is not None and rule.session else {}
-        self._record("approval", call=approval_id, digest=question.digest, **chosen.as_data(), **extra)
+        self._history.record(
+            "approval", call=approval_id, digest=question.digest, **chosen.as_data(), **extra
+        )
         self._approvals.answer(approval_id, chosen)
 
     async def undo(self, change: str) -> list[str]:
         """Take back a change to the workspace; the paths restored. Raises OrionError `undo_conflict`."""
         files = await asyncio.to_thread(self._house.workspace.undo, change)
-        self._record("undo", change=change, files=files)
+        self._history.record("undo", change=change, files=files)
         self._outlet.emit(Undone(change, files))
         return files
 
     async def edit(self, message_id: str, text: str) -> str:
         """Say something else at `message_id`: what followed stays stored on a branch of its own."""
-        for record in self._journal.records:
-            if record.id == message_id and record.type == "user":
-                await self._rewind(record.parent)
-                return await self.submit(text, str(record.data["source"]))
-        raise OrionError("message_unknown", id=message_id)
+        said = self._history.message(message_id)
+        await self._stop()
+        self._history.rewind(said.parent)
+        return await self.submit(text, str(said.data["source"]))
 
     async def retry(self) -> None:
         """Answer the last message again, on a branch of its own."""
-        await self._rewind(self._said()[-1].id)
+        await self._stop()
+        self._history.rewind(self._history.said()[-1].id)
         self._start()
 
     async def continue_(self) -> None:
         """Go on with an interrupted turn from its last finished step, or open one for what waits."""
         if self.interrupted:
             if not self._transcript.turn:
-                self._admit()
+                self._history.admit()
             self._start()
 
     async def shorten(self, tokens: int, window: int) -> None:
-        """Show the model less of a conversation of `tokens` that does not fit `window`, and answer again.
-
-        The transcript stays whole. Older messages are left out first, then the middle of a long one.
-        """
-        said = self._said()
-        await self._rewind(said[-1].id)
-        total = self._transcript.size()
-        budget = int(total * min(1.0, 0.5 * window / max(tokens, 1)))
-        keep, kept = len(said) - 1, len(str(said[-1].data["text"]))
-        while keep > 0 and kept + len(str(said[keep - 1].data["text"])) < budget // 4:
-            keep -= 1
-            kept += len(str(said[keep].data["text"]))
-        self._record("compaction", keep=said[keep].id, limit=max(budget, 200), before=total, after=budget)
+        """Answer again with less shown to the model, where `tokens` did not fit `window`; see History."""
+        await self._stop()
+        self._history.shorten(tokens, window)
         self._start()
 
     async def use(
@@ -269,12 +239,12 @@ class Session:
             changes["model"] = model
         if autonomy is not None:
             changes["autonomy"] = autonomy
-        self._record("mode", **changes)
+        self._history.record("mode", **changes)
         self._outlet.emit(ModeChanged(self.autonomy, self.profile, self.model))
 
     def rename(self, title: str) -> None:
         """Give the session another title."""
-        self._record("title", title=title)
+        self._history.record("title", title=title)
 
     async def idle(self) -> None:
         """Wait until no turn runs."""
@@ -288,9 +258,9 @@ class Session:
         """
         self._closed = True
         if self._approvals.pending:
-            self._journal.close()
+            self._history.journal.close()
         await self._stop()
-        self._journal.close()
+        self._history.journal.close()
         if self._lock is not None:
             self._lock.release()
 
@@ -300,42 +270,6 @@ class Session:
         if self.busy and self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
-
-    def _said(self) -> list[Record]:
-        """The user's messages. Raises OrionError `nothing_to_retry` when there are none."""
-        said = [record for record in self._journal.chain() if record.type == "user"]
-        if not said:
-            raise OrionError("nothing_to_retry")
-        return said
-
-    async def _rewind(self, record_id: str | None) -> None:
-        """Stop, and go back to just after `record_id`; profile and model stay as they are now."""
-        await self._stop()
-        settings = self._transcript.settings
-        self._journal.branch(record_id)
-        self._transcript = Transcript(self._journal.chain())
-        if self._transcript.settings != settings:
-            self._record("mode", **settings)
-
-    def _record(self, type_: str, /, **data: Any) -> Record:
-        record = self._journal.append(type_, **data)
-        self._transcript.apply(record)
-        return record
-
-    def _enter(self, stimulus: Stimulus, queued: str = "") -> Record:
-        steering = bool(self._transcript.turn)
-        extra = {"queued": queued} if queued else {}
-        record = self._record("user", **stimulus.as_data(), **extra)
-        self._outlet.turn = self._transcript.turn
-        self._outlet.emit(UserSaid(record.id, stimulus.text, stimulus.source, steering))
-        return record
-
-    def _admit(self) -> bool:
-        """Let the messages that queued up meanwhile enter."""
-        waiting = list(self._transcript.queued.items())
-        for queued, stimulus in waiting:
-            self._enter(stimulus, queued)
-        return bool(waiting)
 
     def _start(self) -> None:
         self._outlet.turn = self._transcript.turn
@@ -352,12 +286,12 @@ class Session:
             done = await Turn(work).run()
             if not self._transcript.queued or done.reason == "error":
                 return
-            self._admit()
+            self._history.admit()
 
     def _refuse(self, error: OrionError) -> None:
         """The turn cannot even begin."""
-        self._record("error", code=error.code, fields=error.fields, fault=error.fault)
-        self._record("done", reason="error")
+        self._history.record("error", code=error.code, fields=error.fields, fault=error.fault)
+        self._history.record("done", reason="error")
         self._outlet.emit(ErrorRaised(error.code, error.fields, error.fault))
         self._outlet.emit(Done("error", 0, asdict(Usage()), 0.0, self._transcript.settings.get("model", "")))
 
@@ -375,8 +309,8 @@ class Session:
             states=self._states,
             desk=self._desk(profile, limit),
             gate=self._gate,
-            record=self._record,
-            admit=self._admit,
+            record=self._history.record,
+            admit=self._history.admit,
             emit=self._outlet.emit,
             max_iterations=limit,
         )
@@ -410,7 +344,7 @@ class Session:
             policy=Policy(profile, self.autonomy, house.rules, self.id),
             approvals=self._approvals,
             hooks=house.hooks,
-            record=self._record,
+            record=self._history.record,
             emit=self._outlet.emit,
             context=tool_context,
             waiting=waiting,

@@ -415,7 +415,7 @@ def test_editing_and_retrying_branch_and_keep_the_old_branch_stored(fresh_home: 
             await session.idle()
             assert [row["text"] for row in session.rows()] == ["first, said better", "One."]
             assert len(watch.of("done")) == 4
-            texts = [record.data.get("text") for record in session._journal.records]
+            texts = [record.data.get("text") for record in session._history.journal.records]
             assert "second" in texts
 
     asyncio.run(main())

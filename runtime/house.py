@@ -1,0 +1,30 @@
+"""What all sessions of one process share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runtime.hooks import Hooks
+from runtime.paths import Home
+from runtime.policy import Autonomy
+from runtime.profiles import Profile, Profiles
+from runtime.providers.provider import Provider
+from runtime.rules import RuleBook
+from runtime.tools.registry import ToolRegistry
+from runtime.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """`provider` gives the client for a profile and model; the two callables read the present settings."""
+
+    home: Home
+    profiles: Profiles
+    registry: ToolRegistry
+    rules: RuleBook
+    workspace: Workspace
+    hooks: Hooks
+    provider: Callable[[Profile, str], Provider]
+    bounded_iterations: Callable[[], int]
+    autonomy: Callable[[], Autonomy]

@@ -40,8 +40,8 @@ else:
 class ChangeStore:
     """The folder `changes/`: `objects/ab/cdef…` (zlib), `log.jsonl`, `lock`, `incoming/`.
 
-    Any thread, any number of processes; the lock is held by `locked()`, which all methods but `keep` and
-    `content` need. Nothing stays open between calls.
+    Any thread, any number of processes; `locked()` holds the lock, which all methods but `content` and `holds`
+    need. Nothing stays open between calls.
     """
 
     def __init__(self, folder: Path) -> None:

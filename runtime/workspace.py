@@ -65,7 +65,8 @@ class Workspace:
             root.mkdir(parents=True, exist_ok=True)
             workspace = cls(root, changes, limits)
             for folder in FOLDERS:
-                workspace._files.make_folder((folder,))
+                if workspace._files.stat((folder,)) is None:
+                    workspace._files.make_folder((folder,))
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise WorkspaceError("home_unwritable", path=str(root), reason=reason) from error
@@ -102,8 +103,10 @@ class Workspace:
     def snapshot(self, *, keep: bool = False) -> Snapshot:
         """All files by hash; unchanged ones are not read again. `keep` stores their contents too, so that
         a later difference can be applied here or taken back."""
-        hashed, valid = (self._kept, self._store.holds) if keep else (self._files.sha256, lambda _: True)
-        return self._census.take(self._files, self.limits.files, hashed, valid)
+        if not keep:
+            return self._census.take(self._files, self.limits.files, self._files.sha256, lambda _: True)
+        with self._store.locked():
+            return self._census.take(self._files, self.limits.files, self._kept, self._store.holds)
 
     def diff(self, before: Snapshot, after: Snapshot) -> ChangeSet:
         """What leads from one snapshot to the other, as a proposal that `apply` takes."""
@@ -195,8 +198,7 @@ class Workspace:
                 for folder in reversed(change.folders):
                     self._files.remove_folder(split(folder))
                 return applied
-            done = self._store.changes()
-            later = {path: other.id for other in done[done.index(change) + 1 :] for path in other.effects}
+            later = {path: other.id for other in self._since(change) for path in other.effects}
             named = (replace(found, later=later.get(found.path, "")) for found in applied.conflicts)
             return Applied(None, tuple(named))
 
@@ -211,11 +213,10 @@ class Workspace:
         """What became of a change, told from later changes and the files as they are now."""
         with self._store.locked():
             change = self._known(change_id)
-            done = self._store.changes()
-            reverts = [other.id for other in done if other.reverts == change_id]
+            since = self._since(change)
+            reverts = [other.id for other in since if other.reverts == change_id]
             if reverts and self.outcome(reverts[-1]) in ("applied", "changed"):
                 return "reverted"
-            since = done[done.index(change) + 1 :]
             states = {self._state(path, step, since) for path, step in change.effects.items()}
         if "changed" in states:
             return "changed"
@@ -232,7 +233,8 @@ class Workspace:
 
     def keep(self, content: bytes) -> str:
         """Store a content for a change to be applied; its SHA-256."""
-        return self._store.keep(content)
+        with self._store.locked():
+            return self._store.keep(content)
 
     def damaged_records(self) -> tuple[int, ...]:
         """Line numbers of the log of changes that cannot be read and are left out."""
@@ -333,6 +335,10 @@ class Workspace:
         if change.root != str(self.root):
             raise WorkspaceError("change_elsewhere", path=change.root)
         return change
+
+    def _since(self, change: ChangeSet) -> list[ChangeSet]:
+        done = self._store.changes()
+        return [other for other in done[done.index(change) + 1 :] if other.root == change.root]
 
     def _state(self, path: str, step: tuple[str | None, str | None], since: Iterable[ChangeSet]) -> Outcome:
         """What became of one file of a change: the next change that saw it knows, else the file itself."""

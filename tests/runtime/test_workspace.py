@@ -36,6 +36,10 @@ def test_a_new_workspace_has_its_folders_and_an_old_one_is_left_as_it_is(tmp_pat
     again = Workspace.create(tmp_path / "root", tmp_path / "changes")
     assert sorted(os.listdir(again.root)) == sorted(FOLDERS)
     assert again.read_text("notes/a.md") == "kept"
+    (again.root / "logs").rmdir()
+    (again.root / "logs").symlink_to(tmp_path)
+    nodes = Workspace.create(tmp_path / "root", tmp_path / "changes").list_tree().nodes
+    assert ("logs", "link") in [(node.path, node.sort) for node in nodes]
 
 
 def test_a_change_says_what_who_and_when(workspace: Workspace) -> None:
@@ -237,6 +241,7 @@ def test_a_difference_of_snapshots_is_applied_elsewhere_and_taken_back(tmp_path:
     (original.root / "edited").write_text("user")
     assert [conflict.path for conflict in original.apply(proposal).conflicts] == ["edited"]
     assert content(original) == at_first | {"edited": b"user"}
+    assert original.outcome(applied.change.id) == "reverted"
 
 
 def test_an_unchanged_file_is_not_read_again_for_a_snapshot(

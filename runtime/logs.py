@@ -149,13 +149,17 @@ class LogFile(logging.Handler):
 
 @contextmanager
 def logging_to(folder: Path, *, door: str, level: int = logging.INFO) -> Iterator[logging.Logger]:
-    """Keep the log of this process in `folder` until the block ends, faults that end a thread included."""
-    logger = logging.getLogger(NAME)
+    """Keep the log of this process in `folder` until the block ends; yields the logger to write to.
+
+    Warnings of every library go there too, instead of to the error stream, and so do faults that end a
+    thread. `level` is what the program's own logger keeps.
+    """
+    logger, root = logging.getLogger(NAME), logging.getLogger()
     handler = LogFile(folder, door=door)
-    level_before, propagate_before, hook_before = logger.level, logger.propagate, threading.excepthook
+    handler.addFilter(_is_ours_or_a_warning)
+    level_before, hook_before = logger.level, threading.excepthook
     logger.setLevel(level)
-    logger.propagate = False
-    logger.addHandler(handler)
+    root.addHandler(handler)
 
     def on_thread_fault(fault: threading.ExceptHookArgs) -> None:
         logger.critical("uncaught in a thread", exc_info=fault.exc_value)
@@ -166,10 +170,13 @@ def logging_to(folder: Path, *, door: str, level: int = logging.INFO) -> Iterato
         yield logger
     finally:
         threading.excepthook = hook_before
-        logger.removeHandler(handler)
+        root.removeHandler(handler)
         handler.close()
         logger.setLevel(level_before)
-        logger.propagate = propagate_before
+
+
+def _is_ours_or_a_warning(record: logging.LogRecord) -> bool:
+    return record.name.partition(".")[0] == NAME or record.levelno >= logging.WARNING
 
 
 def last_lines(folder: Path, count: int = 100) -> list[str]:

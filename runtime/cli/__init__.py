@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 
 
 def main(argv: list[str]) -> int:
@@ -12,11 +13,12 @@ def main(argv: list[str]) -> int:
     Every failure is one sentence on the error stream: an expected one here, a mistake of the program by the
     exception hook that stays in place when one passes through. Call it on the main thread.
     """
-    from runtime.cli.faults import on_fault
+    from runtime.cli.faults import on_fault, on_thread_fault
 
-    before, sys.excepthook = sys.excepthook, on_fault
+    before = sys.excepthook, threading.excepthook
+    sys.excepthook, threading.excepthook = on_fault, on_thread_fault
     code = _run(argv)
-    sys.excepthook = before
+    sys.excepthook, threading.excepthook = before
     return code
 
 

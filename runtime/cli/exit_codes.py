@@ -34,9 +34,16 @@ _CODES = {
     "message_unknown": ExitCode.NOT_FOUND,
     "session_unknown": ExitCode.NOT_FOUND,
     "profile_unknown": ExitCode.NOT_FOUND,
-    "model_missing": ExitCode.MODEL,
-    "model_file_missing": ExitCode.MODEL,
     "context_overflow": ExitCode.FAILED,
+    "cpu_features_missing": ExitCode.MODEL,
+    "model_file_missing": ExitCode.MODEL,
+    "model_file_not_gguf": ExitCode.MODEL,
+    "model_file_truncated": ExitCode.MODEL,
+    "model_load_failed": ExitCode.MODEL,
+    "model_missing": ExitCode.MODEL,
+    "model_too_large": ExitCode.MODEL,
+    "model_unknown": ExitCode.MODEL,
+    "provider_unknown": ExitCode.MODEL,
 }
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 from types import TracebackType
 
 
 def on_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """An exception hook (see sys.excepthook). The log lies in home/logs, see runtime/logs.py."""
     from runtime.cli.host import DOOR
-    from runtime.cli.terminal import Terminal
     from runtime.logs import NAME, LogFile
     from runtime.paths import find_home
 
@@ -17,4 +17,15 @@ def on_fault(kind: type[BaseException], error: BaseException, trace: TracebackTy
     handler = LogFile(find_home().logs, door=DOOR)
     handler.emit(record)
     handler.close()
+    _say(kind, error)
+
+
+def on_thread_fault(fault: threading.ExceptHookArgs) -> None:
+    """The same for a thread (see threading.excepthook), whose traceback the log has already."""
+    _say(fault.exc_type, fault.exc_value)
+
+
+def _say(kind: type[BaseException], error: BaseException | None) -> None:
+    from runtime.cli.terminal import Terminal
+
     Terminal().fault("bug", {"problem": f"{kind.__name__}: {error}"})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from runtime.events import Event
 from runtime.logs import NAME, logging_to, record_of
+from runtime.paths import find_home
 
 if TYPE_CHECKING:
     from runtime.assemble import Runtime
@@ -101,7 +102,7 @@ class Host:
 
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
-        async with assemble(self._home, door=DOOR) as runtime:
-            with logging_to(runtime.home.logs, door=DOOR):
+        with logging_to(find_home(self._home).logs, door=DOOR):
+            async with assemble(self._home, door=DOOR) as runtime:
                 self._ready.set_result(runtime)
                 await self._closing.wait()

@@ -43,6 +43,13 @@ def test_secrets_and_tracebacks_are_redacted(tmp_path: Path) -> None:
     assert "RuntimeError" in text
 
 
+def test_warnings_of_libraries_are_kept_and_their_chatter_is_not(tmp_path: Path) -> None:
+    with logs.logging_to(tmp_path, door="window"):
+        logging.getLogger("some.library").warning("careful")
+        logging.getLogger("some.library").info("GET https://example.org")
+    assert [line["message"] for line in _lines(tmp_path)] == ["careful"]
+
+
 def test_nothing_is_logged_after_the_block(tmp_path: Path) -> None:
     with logs.logging_to(tmp_path, door="window") as logger:
         pass

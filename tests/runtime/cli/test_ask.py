@@ -93,6 +93,7 @@ def test_the_timeout_keeps_what_came(here: Here, fresh_home: Path) -> None:
     [
         (("ask", "hi", "-p", "nobody"), 6, "nobody"),
         (("ask", "hi", "-s", "nothing"), 6, "nothing"),
+        (("ask", "hi", "-m", "nothing"), 7, "nothing"),
         (("ask",), 2, "TEXT"),
         (("ask", "hi", "--timeout", "soon"), 2, "--timeout"),
         (("bogus",), 2, "bogus"),

@@ -40,7 +40,7 @@ else:
 class ChangeStore:
     """The folder `changes/`: `objects/ab/cdef…` (zlib), `log.jsonl`, `lock`, `incoming/`.
 
-    Any thread, any number of processes; `locked()` holds the lock, which all methods but `content` and `holds`
+    Any thread, any number of processes. `locked()` holds the lock, which all but `content` and `holds`
     need. Nothing stays open between calls.
     """
 

@@ -139,7 +139,10 @@ class ChatTemplate:
                 if length > LIMIT:
                     raise OverflowError(f"the template wrote more than {LIMIT} characters")
                 pieces.append(piece)
-        return "".join(pieces)
+        text = "".join(pieces)
+        if not text.strip():
+            raise ValueError("the template wrote nothing")
+        return text
 
     def _flat(self, message: JsonObject) -> JsonObject:
         """A message as templates expect it: text content, arguments as an object, no smuggled controls."""

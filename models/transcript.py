@@ -44,7 +44,8 @@ class Transcript:
         return tokenise(prompt, True)
 
     def restart(self, prompt: bytes, tokens: list[int], shared: int) -> None:
-        """Take `prompt` and its `tokens` as the new plan; the first `shared` tokens stay evaluated."""
+        """Take `prompt` and its `tokens` (a list of ours from now on) as the new plan; the first `shared`
+        tokens stay evaluated."""
         keep = bisect_right(self.token_joints, shared)
         matching = _shared_prefix(self.text, prompt)
         while keep and self.text_joints[keep - 1] > matching:

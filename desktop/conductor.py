@@ -119,7 +119,8 @@ class Conductor(QObject):
             self.on_trouble("import_unreadable", {"problem": str(error)})
 
     def on_trouble(self, code: str, fields: dict[str, str | int | float]) -> None:
-        """Say in a sentence what failed."""
+        """Say in a sentence what failed; the list shows again what is really in front."""
+        self._window.sidebar.set_current(self._talks.current)
         self._window.toast.say(sentence(code, **fields))
 
     # --- what the runtime says ------------------------------------------------------------------------

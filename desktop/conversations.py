@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.bridge import Bridge, Fields, Reply
 from desktop.desk import Desk
+from resources.translation import _
 from runtime.events import (
     ApprovalReceived,
     ApprovalRequired,
@@ -58,17 +60,18 @@ class Conversations(QObject):
 
     def begin(self, overview: dict[str, Any], last: str) -> None:
         """Take in the runtime's overview and open `last`, or a new session when it is not there."""
-        known = {item["id"] for item in overview["sessions"]}
-        self.listed.emit([item for item in overview["sessions"] if item["messages"]])
+        stored = overview["sessions"]
+        self._on_listed([item for item in stored if item["messages"]])
+        empty = next((item["id"] for item in stored if not item["messages"]), None)
         restore = overview["settings"]["sessions"]["restore_last"]
-        self.open(last if restore and last in known else None)
+        self.open(last if restore and any(item["id"] == last for item in stored) else empty)
 
     def refresh(self) -> None:
         """Ask for the list again, under the search words in force."""
         if self._query:
             self._bridge.ask(Desk.search, self._query).then(self.listed.emit)
         else:
-            self._bridge.ask(Desk.sessions).then(self.listed.emit)
+            self._bridge.ask(Desk.sessions).then(self._on_listed)
 
     def search(self, text: str) -> None:
         self._query = text.strip()
@@ -81,16 +84,21 @@ class Conversations(QObject):
         self._bridge.ask(Desk.rename, session, title).then(self._on_list_changed)
 
     def delete(self, session: str, title: str) -> None:
-        """Delete a session; `deleted` then carries the token that brings it back."""
+        """Delete a session; `deleted` then carries the token that brings it back. A private one is gone."""
 
-        def gone(token: str) -> None:
+        def gone(token: str | None) -> None:
             self.cards.pop(session, None)
-            self.deleted.emit(token, title)
+            if token:
+                self.deleted.emit(token, title)
             self.refresh()
             if session == self.current:
+                self.current = ""
                 self.open(None)
 
-        self._bridge.ask(Desk.delete, session).then(gone)
+        if self.cards.get(session, {}).get("private"):
+            self._bridge.ask(Desk.close_session, session).then(gone)
+        else:
+            self._bridge.ask(Desk.delete, session).then(gone)
 
     def restore(self, token: str) -> None:
         self._bridge.ask(Desk.restore, token).then(self._on_list_changed)
@@ -193,7 +201,11 @@ class Conversations(QObject):
         if self._query:
             self.refresh()
         else:
-            self.listed.emit(sessions)
+            self._on_listed(sessions)
+
+    def _on_listed(self, sessions: list[Card]) -> None:
+        private = [_private_item(card) for card in self.cards.values() if card["private"]]
+        self.listed.emit(private + sessions)
 
     def _on_card(self, card: Card) -> None:
         if card["id"] in self.cards:
@@ -226,3 +238,9 @@ class Conversations(QObject):
         else:
             return False
         return True
+
+
+def _private_item(card: Card) -> Card:
+    """A private session as the list shows it while it is open; the store does not know it."""
+    title = card["title"] or _("Private chat")
+    return {"id": card["id"], "title": title, "updated": time.time(), "preview": _("Not stored")}

@@ -10,8 +10,25 @@ from runtime.tools.tool import Tool
 
 # Named in shipped or users' profiles and built in a later room: a notice, not an error.
 ANNOUNCED = frozenset(
-    "bash computer_use continuation_update creator_inbox directives email manage_tasks memory memory_search "
-    "python shell str_replace_based_edit_tool task_inbox web_fetch web_fetch_js web_fetch_stealth web_search".split()
+    [
+        "bash",
+        "computer_use",
+        "continuation_update",
+        "creator_inbox",
+        "directives",
+        "email",
+        "manage_tasks",
+        "memory",
+        "memory_search",
+        "python",
+        "shell",
+        "str_replace_based_edit_tool",
+        "task_inbox",
+        "web_fetch",
+        "web_fetch_js",
+        "web_fetch_stealth",
+        "web_search",
+    ]
 )
 
 
@@ -20,6 +37,7 @@ class ToolRegistry:
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.definition().name: tool for tool in tools}
+        self._specs: dict[str, ToolSpec] = {}
 
     def get(self, name: str) -> Tool | None:
         """The tool called `name`, if there is one."""
@@ -31,9 +49,13 @@ class ToolRegistry:
 
     def specs(self, profile: Profile) -> tuple[ToolSpec, ...]:
         """What a model is told, in one stable order, so that a cached prompt stays valid."""
-        return tuple(
-            self._tools[name].definition().spec() for name in self.names() if name in profile.allowed_tools
-        )
+        return tuple(self._spec(name) for name in self.names() if name in profile.allowed_tools)
+
+    def _spec(self, name: str) -> ToolSpec:
+        """Made once: a schema costs a tenth of a millisecond, and every model call asks for all of them."""
+        if name not in self._specs:
+            self._specs[name] = self._tools[name].definition().spec()
+        return self._specs[name]
 
     def notices(self, profile: Profile) -> list[Notice]:
         """Allowed tools that cannot be used: announced ones that are not there yet, and unknown names."""

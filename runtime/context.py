@@ -51,6 +51,7 @@ def build(
         tools=tools,
         temperature=profile.temperature,
         max_tokens=profile.max_tokens,
+        replies=transcript.replies,
     )
 
 

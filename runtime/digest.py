@@ -18,8 +18,8 @@ def digest(messages: Sequence[Message], earlier: str, limit: int) -> str:
     What the user said comes first when room is short, their very first words before all. Made by rule, not by
     a model: it costs nothing, cannot fail and gives the same text every time.
     """
-    lines = [line for line in earlier.splitlines() if line and line != HEAD]
-    lines += [line for message in messages if (line := _line(message))]
+    lines = [line for line in earlier.splitlines() if line.startswith("- ")]
+    lines += [line for message in messages if (line := _line(message, earlier))]
     room = limit - len(HEAD)
     if not lines:
         return ""
@@ -37,10 +37,10 @@ def digest(messages: Sequence[Message], earlier: str, limit: int) -> str:
     return "\n".join([HEAD, *(lines[place] for place in sorted(kept))])[:limit]
 
 
-def _line(message: Message) -> str:
+def _line(message: Message, earlier: str) -> str:
     match message:
         case UserMessage():
-            text = message.text.rsplit("\n\n", 1)[-1] if message.text.startswith(HEAD) else message.text
+            text = message.text.removeprefix(earlier)
             return f"- I said: {_piece(text, USER_PIECE)}" if text.strip() else ""
         case AssistantMessage():
             used = ", ".join(call.name for call in message.calls)

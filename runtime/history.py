@@ -90,4 +90,6 @@ class History:
         while keep > 0 and kept + len(str(said[keep - 1].data["text"])) < budget // 4:
             keep -= 1
             kept += len(str(said[keep].data["text"]))
-        self.record("compaction", keep=said[keep].id, limit=max(budget, 200), before=total, after=budget)
+        self.record(
+            "compaction", keep=said[keep].id, limit=max(budget, 200), all=True, before=total, after=budget
+        )

@@ -38,6 +38,7 @@ _REQUIRED: dict[str, dict[str, type | tuple[type, ...]]] = {
     "undo": {"change": str, "files": list},
     "note": {"text": str},
     "compaction": {"keep": str, "limit": int, "before": int, "after": int},
+    "recall": {"turn": str, "text": str},
     "title": {"title": str},
     "error": {"code": str, "fields": dict},
     "done": {"reason": str},

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-from runtime import context
 from runtime.calls import Calls, Desk
 from runtime.errors import OrionError
 from runtime.events import (
@@ -35,6 +34,7 @@ from runtime.providers.provider import (
     Progress,
     Provider,
     ReasoningDelta,
+    Request,
     TextDelta,
 )
 from runtime.states import StateMachine
@@ -52,13 +52,13 @@ Reason = Literal["complete", "cancelled", "error", "iterations", "budget", "stop
 @dataclass(frozen=True, slots=True)
 class Work:
     """What one turn works with. `record` appends to the journal and the transcript and returns the record;
-    `admit` lets queued messages in and says whether there were any; `gate` is set unless paused."""
+    `admit` lets queued messages in and says whether there were any; `fit` makes the next
+    request, small enough for the model; `gate` is set unless paused."""
 
     session: str
     profile: Profile
     model: str
     provider: Provider
-    system: Callable[[], str]
     transcript: Transcript
     states: StateMachine
     desk: Desk
@@ -66,6 +66,7 @@ class Work:
     record: Callable[..., Record]
     admit: Callable[[], bool]
     emit: Callable[[Body], None]
+    fit: Callable[[], Awaitable[Request]]
     max_iterations: int
 
 
@@ -149,14 +150,7 @@ class Turn:
     async def _reply(self) -> bool:
         """One model call; true when the reply asks for tools."""
         work, reply = self._work, Reply()
-        request = context.build(
-            work.session,
-            work.profile,
-            work.model,
-            work.system(),
-            work.transcript,
-            work.desk.registry.specs(work.profile),
-        )
+        request = await work.fit()
         for change in work.desk.hooks.before_model:
             request = change(request)
         try:

@@ -22,6 +22,8 @@ from runtime.events import (
     Trust,
     Undone,
 )
+from runtime.export import as_markdown
+from runtime.fitting import Fitting
 from runtime.history import History
 from runtime.house import House
 from runtime.journal import Journal
@@ -298,13 +300,24 @@ class Session:
     def _work(self) -> Work:
         house, profile = self._house, self._house.profiles.get(self.profile)
         folder = house.profiles.folder(profile.name)
+        provider = house.provider(profile, self.model)
+        fitting = Fitting(
+            session=self.id,
+            profile=profile,
+            model=self.model,
+            provider=provider,
+            system=lambda: context.system_prompt(profile, folder, house.home.workspace),
+            history=self._history,
+            specs=house.registry.specs(profile),
+            archive=self._archive,
+            emit=self._outlet.emit,
+        )
         limit = min(profile.policy.max_iterations, house.bounded_iterations())
         return Work(
             session=self.id,
             profile=profile,
             model=self.model,
-            provider=house.provider(profile, self.model),
-            system=lambda: context.system_prompt(profile, folder, house.home.workspace),
+            provider=provider,
             transcript=self._transcript,
             states=self._states,
             desk=self._desk(profile, limit),
@@ -312,8 +325,19 @@ class Session:
             record=self._history.record,
             admit=self._history.admit,
             emit=self._outlet.emit,
+            fit=fitting.request,
             max_iterations=limit,
         )
+
+    def _archive(self) -> str:
+        """The transcript as Markdown in the archive, before a part of it goes out of the model's sight."""
+        if self.private:
+            return ""
+        folder = self._house.home.sessions / "archive"
+        folder.mkdir(exist_ok=True)
+        path = folder / f"{self.id}.md"
+        path.write_text(as_markdown(self.title, self.rows()), "utf-8", errors="replace")
+        return str(path)
 
     def _desk(self, profile: Profile, limit: int) -> Desk:
         house = self._house

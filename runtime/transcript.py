@@ -34,7 +34,9 @@ class Transcript:
     once the turn moves on. `open_calls` are the calls of the last reply that have no result yet,
     `started` those of them that began to run, `asked` and `decided` their approvals by call id. `queued`
     are messages that were accepted and have not entered yet. `turn` is the id of the user record whose
-    turn has not ended.
+    turn has not ended, `iterations` its model calls, `replies` those of all turns. `left_out` are texts
+    that compactions took out of sight, `summary` is the account that stands in for them, and `recalled`
+    the turn for which they were searched.
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
@@ -46,7 +48,11 @@ class Transcript:
         self.queued: dict[str, Stimulus] = {}
         self.turn: str = ""
         self.iterations = 0
+        self.replies = 0
         self.settings: dict[str, str] = {}
+        self.summary = ""
+        self.left_out: list[str] = []
+        self.recalled = ""
         self._late: list[UserMessage] = []
         self._places: dict[str, int] = {}
         for record in records:
@@ -78,6 +84,8 @@ class Transcript:
                 self._add_user(UserMessage((_text(f"({data['text']})"),)))
             case "compaction":
                 self._compact(data)
+            case "recall":
+                self._recall(data)
             case "done":
                 self._end(data)
 
@@ -109,6 +117,7 @@ class Transcript:
         if not (data["text"] or calls):
             return
         self._places[record.id] = len(self.messages)
+        self.replies += 1
         self.messages.append(AssistantMessage(without_surrogates(data["text"]), reasoning, calls))
         self.open_calls = {call.id: call for call in calls}
 
@@ -133,15 +142,39 @@ class Transcript:
         self.decided.clear()
 
     def _compact(self, data: dict[str, Any]) -> None:
-        """Show the model only what comes from record `keep` on, no message longer than `limit` characters."""
-        start = self._places.get(data["keep"], 0)
-        self.messages = self.messages[start:]
-        self._places = {key: place - start for key, place in self._places.items() if place >= start}
-        limit = int(data["limit"])
+        """Show the model only what comes from record `keep` on, after the account `summary` of the rest.
+
+        No tool result is longer than `limit` characters then, and with `all` no message of the user's.
+        """
+        start, summary, limit = self._places.get(data["keep"], 0), data.get("summary", ""), int(data["limit"])
+        dropped, self.messages = self.messages[:start], self.messages[start:]
+        self.left_out += [
+            text for message in dropped if (text := message.text.removeprefix(self.summary).strip())
+        ]
         for position, message in enumerate(self.messages):
-            if isinstance(message, AssistantMessage) or len(message.text) <= limit:
-                continue
-            self.messages[position] = replace(message, parts=(Text(shorten(message.text, limit)),))
+            cut = isinstance(message, ToolMessage) or (
+                isinstance(message, UserMessage) and data.get("all", True)
+            )
+            if cut and not isinstance(message, AssistantMessage) and len(message.text) > limit:
+                self.messages[position] = replace(message, parts=(Text(shorten(message.text, limit)),))
+        shift = -start
+        if summary and self.messages and isinstance(first := self.messages[0], UserMessage):
+            self.messages[0] = UserMessage((Text(summary + "\n\n"), *first.parts))
+        elif summary:
+            self.messages.insert(0, UserMessage((Text(summary),)))
+            shift += 1
+        self.summary = summary
+        self._places = {key: place + shift for key, place in self._places.items() if place >= start}
+
+    def _recall(self, data: dict[str, Any]) -> None:
+        """Passages from what was left out, beside the message that opened the turn."""
+        self.recalled = data["turn"]
+        if data["text"]:
+            self._add_user(UserMessage((_text(data["text"]),)))
+
+    def places(self) -> list[tuple[str, int]]:
+        """The record and the place in `messages` of each message at which a cut may be made, in order."""
+        return list(self._places.items())
 
     def size(self) -> int:
         """Characters of all messages together."""

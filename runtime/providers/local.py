@@ -33,7 +33,7 @@ from runtime.settings import LocalModel
 if TYPE_CHECKING:
     from models.errors import EngineError
     from models.generation import GenerateEvent, LoadOptions
-    from models.library import Library
+    from models.library import Library, ModelFile
     from models.worker_client import LocalEngine
 
 TRAITS = Traits(name="local", local=True, tools=False)
@@ -90,15 +90,23 @@ class LocalProvider:
         except EngineError as error:
             yield Failed(_translated(error))
 
-    async def count_tokens(
-        self, model: str, system: str, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]
-    ) -> int:
-        """Tokens of the whole prompt, counted by the model's own template and tokeniser. OrionError."""
+    def window(self, model: str) -> int:
+        """See Provider: what the file was trained for, within the settings; less where memory is short."""
         from models.errors import EngineError
 
         try:
-            options = await asyncio.to_thread(self._options, model)
-            return await self.engine.count_tokens(options, _messages(system, messages), _tools(tools))
+            return min(self._settings.window, self._file(model).context)
+        except EngineError:
+            return 0
+
+    async def count(self, request: Request) -> int:
+        """See Provider: counted by the model's own template and tokeniser."""
+        from models.errors import EngineError
+
+        try:
+            options = await asyncio.to_thread(self._options, request.model)
+            messages = _messages(request.system, request.messages)
+            return await self.engine.count_tokens(options, messages, _tools(request.tools))
         except EngineError as error:
             raise _translated(error) from error
 
@@ -108,12 +116,15 @@ class LocalProvider:
         if engine is not None:
             await engine.close()
 
+    def _file(self, model: str) -> ModelFile:
+        return self._library.find(self._settings.model if model in ("", "bundled") else model)
+
     def _options(self, model: str) -> LoadOptions:
         """How to load what the request, the settings or the profile name. EngineError. Reads file headers."""
         from models.generation import LoadOptions
         from models.hardware import memory_available
 
-        chosen = self._library.find(self._settings.model if model in ("", "bundled") else model)
+        chosen = self._file(model)
         limit = self._settings.memory_limit_mb << 20
         if not self._pool_limit:  # once: other options would load the model again
             self._pool_limit = (limit or memory_available()) // _POOL_PART

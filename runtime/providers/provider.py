@@ -1,4 +1,4 @@
-"""What a language-model client is: one method that streams a reply, and data about its quirks."""
+"""What a language-model client is: a method that streams a reply, its measures, and data about its quirks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from runtime.messages import Message, StopReason, ToolCall, ToolSpec, Usage
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One model call. `session` is a stable key under which a provider may keep a warm prompt cache."""
+    """One model call. `session` is a stable key under which a provider may keep a warm prompt cache;
+    `replies` is the number of replies in the conversation so far, those included that are no longer shown."""
 
     session: str
     model: str
@@ -21,7 +22,7 @@ class Request:
     tools: tuple[ToolSpec, ...] = ()
     temperature: float = 0.7
     max_tokens: int = 1024
-    window: int = 0
+    replies: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,16 @@ class Provider(Protocol):
     def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
         """Yield the reply as it comes; the last item is Finished or Failed, and nothing is raised for a
         fault of the world. Closing the iterator (aclose) cancels the call within 200 ms."""
+        ...
+
+    def window(self, model: str) -> int:
+        """How many tokens the model reads at once, as far as is known without asking it; 0 where unknown.
+        Cheap enough for every turn."""
+        ...
+
+    async def count(self, request: Request) -> int:
+        """Prompt tokens of the request: exact where the model is on this machine, else a careful estimate.
+        Raises OrionError when the model cannot be asked."""
         ...
 
     async def close(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from runtime import yamlfile
 from runtime.errors import OrionError
-from runtime.messages import AssistantMessage, ToolCall, Usage
+from runtime.messages import ToolCall, Usage
 from runtime.providers.provider import (
     CallReady,
     Failed,
@@ -35,15 +35,16 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A parsed script; `loop` begins again after the last reply."""
+    """A parsed script; `loop` begins again after the last reply, `window` is the one it pretends to have."""
 
     path: Path
     replies: tuple[Reply, ...]
     loop: bool
+    window: int = 0
 
 
 def load_script(path: Path) -> Script:
-    """Read {loop, steps: [{say | think | call | error | wait | expect}, …]} or the bare list of steps.
+    """Read {loop, window, steps: [{say | think | call | error | wait | expect}, …]}.
 
     A reply ends after its calls, after an error, and before a further think, say or expect once it has
     spoken. Raises OrionError with path and line for anything else.
@@ -65,7 +66,7 @@ def load_script(path: Path) -> Script:
         current.steps.append((str(kind), value))
     if current.steps:
         replies.append(current)
-    return Script(path, tuple(replies), bool(data.get("loop", False)))
+    return Script(path, tuple(replies), bool(data.get("loop", False)), int(data.get("window", 0)))
 
 
 def _ends_before(reply: Reply, step: str) -> bool:
@@ -76,8 +77,8 @@ def _ends_before(reply: Reply, step: str) -> bool:
 
 
 class ScriptedProvider:
-    """Plays `script`. Which reply comes next follows from the number of replies in the history, so a
-    conversation goes on where it was after a restart."""
+    """Plays `script`. Which reply comes next follows from the number of replies in the conversation, so it
+    goes on where it was after a restart."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -93,7 +94,7 @@ class ScriptedProvider:
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
         """See Provider. Fails with `script_exhausted` or `script_mismatch` on a call it did not expect."""
-        number = sum(isinstance(message, AssistantMessage) for message in request.messages)
+        number = request.replies
         replies = self._script.replies
         if self._script.loop and replies:
             number %= len(replies)
@@ -126,8 +127,17 @@ class ScriptedProvider:
                 case "call":
                     calls += 1
                     yield CallReady(_call(value, request, calls))
-        prompt = sum(len(getattr(message, "text", "").split()) for message in request.messages)
-        yield Finished("tool_calls" if calls else "stop", Usage(prompt, words))
+        prompt = await self.count(request)
+        yield Finished("tool_calls" if calls else "stop", Usage(prompt, words), window=self._script.window)
+
+    def window(self, model: str) -> int:
+        """What the script says."""
+        return self._script.window
+
+    async def count(self, request: Request) -> int:
+        """A token for every word."""
+        said = [request.system, *(message.text for message in request.messages)]
+        return sum(len(text.split()) for text in said) + 40 * len(request.tools)
 
     async def close(self) -> None:
         """Nothing to free."""

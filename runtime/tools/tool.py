@@ -111,7 +111,11 @@ def _untitled(schema: Any) -> Any:
     if isinstance(schema, dict):
         named = "properties" in schema
         return {
-            key: ({name: _untitled(sub) for name, sub in value.items()} if key == "properties" and named else _untitled(value))
+            key: (
+                {name: _untitled(sub) for name, sub in value.items()}
+                if key == "properties" and named
+                else _untitled(value)
+            )
             for key, value in schema.items()
             if not (key == "title" and isinstance(value, str))
         }

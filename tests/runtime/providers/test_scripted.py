@@ -24,7 +24,7 @@ def play(made: ScriptedProvider, replies: int = 0, said: str = "hi") -> list[Str
     history: tuple[Message, ...] = (UserMessage((Text(said),)), AssistantMessage("x")) * replies
 
     async def main() -> list[StreamItem]:
-        request = Request("s", "m", "", (*history, UserMessage((Text(said),))))
+        request = Request("s", "m", "", (*history, UserMessage((Text(said),))), replies=replies)
         return [item async for item in made.stream(request)]
 
     return asyncio.run(main())

@@ -1,1 +1,1 @@
-"""The transcript of one conversation: rows painted from cached documents, real widgets where they are used."""
+"""The transcript of one conversation: rows painted from cached documents, real widgets where in use."""

@@ -52,10 +52,10 @@ class RowInterface(QAccessibleInterface):
         return QAccessible.queryAccessibleInterface(self._canvas)
 
     def childCount(self) -> int:
-        return len(self._canvas.widgets_of(self._index()))
+        return len(self._canvas.hot.widgets(self._index()))
 
     def child(self, index: int) -> QAccessibleInterface:
-        widgets = self._canvas.widgets_of(self._index())
+        widgets = self._canvas.hot.widgets(self._index())
         inside = 0 <= index < len(widgets)
         return QAccessible.queryAccessibleInterface(widgets[index]) if inside else None  # type: ignore[return-value]
 
@@ -68,7 +68,7 @@ class RowInterface(QAccessibleInterface):
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
         wanted = child.object()
-        widgets = self._canvas.widgets_of(self._index())
+        widgets = self._canvas.hot.widgets(self._index())
         return next((n for n, widget in enumerate(widgets) if widget is wanted), -1)
 
     def rect(self) -> QRect:

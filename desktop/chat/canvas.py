@@ -10,11 +10,11 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, QTimer, Sig
 from PySide6.QtGui import (
     QFocusEvent,
     QHelpEvent,
+    QHideEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
     QShowEvent,
 )
@@ -22,8 +22,9 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from desktop.chat import accessible
 from desktop.chat.column import Column
+from desktop.chat.draw import ring
 from desktop.chat.highlight import Highlighter
-from desktop.chat.hot import HotRow
+from desktop.chat.hot import HotRows
 from desktop.chat.keyboard import press
 from desktop.chat.layout import RowLayout
 from desktop.chat.markdown import allowed
@@ -66,7 +67,7 @@ class Canvas(QAbstractScrollArea):
         self.pointed = -1
         self.ring = False
         self._pointer = Pointer(self)
-        self._hot: dict[int, HotRow] = {}
+        self.hot = HotRows(self)
         self._dirty: dict[int, AnyRow] = {}
         self._at_end = True
         self._busy = False
@@ -97,7 +98,7 @@ class Canvas(QAbstractScrollArea):
 
     def rebuild(self) -> None:
         """Forget every layout and start from the rows as they are."""
-        self._close_hot()
+        self.hot.close()
         self.interfaces.clear()
         self._dirty.clear()
         self.selection = Selection()
@@ -212,9 +213,10 @@ class Canvas(QAbstractScrollArea):
             if self._at_end:
                 bar.setValue(bar.maximum())
             shift, changed = self.column.measure(self.offset, self.viewport().height())
+            wanted = bar.value() + shift
             self._set_range()
-            if shift and not self._at_end:
-                bar.setValue(bar.value() + shift)
+            if not self._at_end:
+                bar.setValue(wanted)
             if not changed:
                 break
         if self._at_end:
@@ -296,27 +298,13 @@ class Canvas(QAbstractScrollArea):
     def sync_hot(self) -> None:
         """Have widgets for exactly the rows in use that are seen."""
         seen = self.seen()
-        wanted = {index for index in (self.focused, self.pointed) if index in seen}
-        for index in [index for index in self._hot if index not in wanted]:
-            self._hot.pop(index).close()
-        self.column.kept = wanted
-        for index in wanted:
-            hot = self._hot.setdefault(index, HotRow(self, index))
-            hot.sync(reading=index == self.focused and self.ring)
-
-    def widgets_of(self, index: int) -> list[QWidget]:
-        """The real widgets of a row, none unless it is in use."""
-        return self._hot[index].widgets() if index in self._hot else []
+        self.column.kept = {index for index in (self.focused, self.pointed) if index in seen}
+        self.hot.sync(self.column.kept, reading=self.focused if self.ring else -1)
 
     def follow(self, target: str) -> None:
         """Ask for a link to be opened, if it is of an allowed kind."""
         if allowed(target):
             self.link_activated.emit(target)
-
-    def _close_hot(self) -> None:
-        for hot in self._hot.values():
-            hot.close()
-        self._hot.clear()
 
     def _announce(self, text: str) -> None:
         self.announced.emit(text)
@@ -333,6 +321,10 @@ class Canvas(QAbstractScrollArea):
         super().showEvent(event)
         self.settle()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._pulse.stop()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), self.style_.theme.background)
@@ -345,17 +337,10 @@ class Canvas(QAbstractScrollArea):
             painter.translate(left, top)
             clip = QRectF(event.rect().translated(-left, -top))
             ranges = self.selection.ranges(index, len(layout.pieces))
-            layout.paint(painter, clip, ranges, hot=index in self._hot, phase=phase)
+            layout.paint(painter, clip, ranges, hot=index in self.hot, phase=phase)
             if index == self.focused and self.ring and self.hasFocus():
-                self._paint_ring(painter, layout.frame)
+                ring(painter, layout.frame, self.style_)
             painter.restore()
-
-    def _paint_ring(self, painter: QPainter, frame: QRect) -> None:
-        reach = self.style_.space(2)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self.style_.theme.accent, 2))
-        box = QRectF(frame).adjusted(-reach, -reach, reach, reach)
-        painter.drawRoundedRect(box, self.style_.space(3), self.style_.space(3))
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:

@@ -19,8 +19,8 @@ _REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*\S+[^\n]*$", re.MULTIL
 
 @dataclass(slots=True)
 class Chunk:
-    """A run of source. `code` chunks hold a fence's content only, `language` its label; `follows` says that
-    the chunk goes on with the one before it (a cut at a limit); `glued` that not even a newline is between."""
+    """A run of source. `code` holds only the content of a fence, `language` its label; `follows` says the
+    chunk goes on with the one before it (a cut at a limit); `glued` that not even a newline is between."""
 
     kind: Literal["prose", "code"]
     text: str

@@ -11,6 +11,9 @@ from desktop.chat.style import Style
 from desktop.chat.transcript import ActivityRow, AnyRow, Transcript
 
 _LAYOUTS = 160
+_EVERYTHING = 1 << 30
+_WHOLE = 40
+"""Rows of at most so many pieces are measured as a whole, so that they do not grow once seen."""
 
 
 class Column:
@@ -106,6 +109,8 @@ class Column:
         while index < len(self._keys) and top < y + shift + height:
             fresh = self._keys[index] not in self._layouts
             layout = self.layout_of(index)
+            if fresh and len(layout.pieces) <= _WHOLE:
+                layout.ensure(0, _EVERYTHING)
             above = layout.ensure(y + shift - top, y + shift - top + height)
             change = self.heights.set(index, layout.height)
             changed = changed or change != 0

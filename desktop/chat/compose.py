@@ -37,14 +37,26 @@ class Source:
     def __init__(self) -> None:
         self._text = ""
         self._cutter = Cutter()
+        self._made: list[Element] = []
 
     def chunks(self, text: str) -> list[Chunk]:
         """The chunks of `text`; cheap when it continues what was given last time."""
         if not text.startswith(self._text):
-            self._text, self._cutter = "", Cutter()
+            self._text, self._cutter, self._made = "", Cutter(), []
         self._cutter.feed(text[len(self._text) :])
         self._text = text
         return self._cutter.all()
+
+    def elements(self, row: AssistantRow, style: Style) -> list[Element]:
+        """The elements of an answer; those of finished chunks are made once, while it grows."""
+        found = self.chunks(row.text)
+        if not row.live:
+            definitions = references(row.text)
+            return [_chunk(chunk, style, definitions, first=not at) for at, chunk in enumerate(found)]
+        done = len(self._cutter.done)
+        for chunk in found[len(self._made) : done]:
+            self._made.append(_chunk(chunk, style, "", first=not self._made))
+        return [*self._made, *(_chunk(chunk, style, "", first=not done) for chunk in found[done:])]
 
 
 def plan(row: AnyRow, style: Style, source: Source, *, last: bool) -> Plan:
@@ -117,19 +129,7 @@ def _user(row: UserRow, style: Style) -> Plan:
 
 
 def _assistant(row: AssistantRow, style: Style, source: Source, *, last: bool) -> Plan:
-    elements: list[Element] = []
-    definitions = "" if row.live else references(row.text)
-    for chunk in source.chunks(row.text):
-        spec = Spec(
-            chunk.kind,
-            chunk.text,
-            chunk.language,
-            follows=chunk.follows,
-            glued=chunk.glued,
-            definitions=definitions if "]" in chunk.text and chunk.kind == "prose" else "",
-        )
-        gap = 0 if chunk.follows else style.space(5 if chunk.text.startswith("#") else 3)
-        elements.append(Element(spec, gap if elements else 0))
+    elements = source.elements(row, style)
     if not row.live:
         does = [Action("copy", _("Copy"), hidden=True)]
         if last:
@@ -137,6 +137,19 @@ def _assistant(row: AssistantRow, style: Style, source: Source, *, last: bool) -
         does.append(Action("fork", _("Branch"), hidden=True))
         elements.append(Element(Strip(style.space(7), actions=does), style.space(1), outside=True))
     return Plan(elements, gap=style.space(3))
+
+
+def _chunk(chunk: Chunk, style: Style, definitions: str, *, first: bool) -> Element:
+    spec = Spec(
+        chunk.kind,
+        chunk.text,
+        chunk.language,
+        follows=chunk.follows,
+        glued=chunk.glued,
+        definitions=definitions if "]" in chunk.text and chunk.kind == "prose" else "",
+    )
+    gap = 0 if first or chunk.follows else style.space(5 if chunk.text.startswith("#") else 3)
+    return Element(spec, gap)
 
 
 def _thinking(row: ThinkingRow, style: Style) -> Plan:

@@ -137,10 +137,20 @@ def button(
         painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), radius, radius)
 
 
+def ring(painter: QPainter, frame: QRect, style: Style) -> None:
+    """The outline of the row under the keyboard."""
+    reach = style.space(2)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(style.theme.accent, 2))
+    painter.drawRoundedRect(
+        QRectF(frame).adjusted(-reach, -reach, reach, reach), style.space(3), style.space(3)
+    )
+
+
 def button_width(action: Action, style: Style) -> int:
     """How wide an action is, in pixels."""
     framed = action.look in ("button", "primary")
-    return QFontMetrics(style.small).horizontalAdvance(action.label) + style.space(6 if framed else 4)
+    return style.small_width(action.label) + style.space(6 if framed else 4)
 
 
 def _stroke(painter: QPainter, path: QPainterPath, colour: QColor, width: float) -> None:

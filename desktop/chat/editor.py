@@ -11,7 +11,7 @@ from resources.translation import _
 
 
 class Editor(QWidget):
-    """Starts with `text`; `sent` carries the new text, `closed` follows in any case. Enter sends, Escape closes."""
+    """Starts with `text`; `sent` carries the new one, `closed` follows always. Enter sends, Escape closes."""
 
     sent = Signal(str)
     closed = Signal()

@@ -32,7 +32,7 @@ class Finder:
         return sum(_plain(row).count(_bare(text)) for row in self._canvas.rows) if _bare(text) else 0
 
     def find(self, text: str, *, forward: bool = True, stay: bool = False) -> bool:
-        """Select the next occurrence (with `stay`, the one at the selection if there is one); wraps around."""
+        """Select the next occurrence (with `stay`, the one at the selection if any); wraps around."""
         rows, wanted = self._canvas.rows, _bare(text)
         if not wanted or not rows:
             return False

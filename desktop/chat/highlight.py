@@ -20,14 +20,16 @@ _SLICE = 0.004
 _MOST = 200_000
 _LIGHT = {
     "Comment": "#6a737d", "Keyword": "#8a2f8f", "Name.Function": "#1f5fa8", "Name.Class": "#1f5fa8",
-    "Name.Builtin": "#0f6872", "Name.Decorator": "#855600", "Name.Tag": "#1f5fa8", "Name.Attribute": "#855600",
+    "Name.Builtin": "#0f6872", "Name.Decorator": "#855600", "Name.Tag": "#1f5fa8",
+    "Name.Attribute": "#855600",
     "Literal.String": "#2c6b2f", "Literal.Number": "#9a4a00", "Operator.Word": "#8a2f8f",
     "Generic.Deleted": "#b3261e", "Generic.Inserted": "#1d6a3b", "Generic.Heading": "#5c636a",
     "Generic.Subheading": "#1f5fa8", "Error": "#1f2326",
 }  # fmt: skip
 _DARK = {
     "Comment": "#8b949e", "Keyword": "#d69adf", "Name.Function": "#86b8f2", "Name.Class": "#86b8f2",
-    "Name.Builtin": "#5cc0ca", "Name.Decorator": "#e6b65a", "Name.Tag": "#86b8f2", "Name.Attribute": "#e6b65a",
+    "Name.Builtin": "#5cc0ca", "Name.Decorator": "#e6b65a", "Name.Tag": "#86b8f2",
+    "Name.Attribute": "#e6b65a",
     "Literal.String": "#8fd19a", "Literal.Number": "#f0ab7a", "Operator.Word": "#d69adf",
     "Generic.Deleted": "#f38b82", "Generic.Inserted": "#74ca92", "Generic.Heading": "#a0a8b0",
     "Generic.Subheading": "#86b8f2", "Error": "#e6e9eb",

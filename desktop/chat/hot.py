@@ -190,3 +190,31 @@ class HotRow:
 
     def _act(self, button: ActionButton) -> None:
         self.canvas.acted.emit(self.index, button.action.name, button.action.data)
+
+
+class HotRows:
+    """The rows in use: the one under the keyboard and the one under the pointer, as far as they are seen."""
+
+    def __init__(self, canvas: Canvas) -> None:
+        self._canvas = canvas
+        self._made: dict[int, HotRow] = {}
+
+    def __contains__(self, index: int) -> bool:
+        return index in self._made
+
+    def sync(self, wanted: set[int], *, reading: int) -> None:
+        """Have widgets for exactly the rows `wanted`, readers only for the row `reading` (-1 for none)."""
+        for index in [index for index in self._made if index not in wanted]:
+            self._made.pop(index).close()
+        for index in wanted:
+            if index not in self._made:
+                self._made[index] = HotRow(self._canvas, index)
+            self._made[index].sync(reading=index == reading)
+
+    def widgets(self, index: int) -> list[QWidget]:
+        """The real widgets of a row, none unless it is in use."""
+        return self._made[index].widgets() if index in self._made else []
+
+    def close(self) -> None:
+        """Remove all of them."""
+        self.sync(set(), reading=-1)

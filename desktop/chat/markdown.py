@@ -17,11 +17,12 @@ _DEEP = re.compile(r"^((?:[ \t]*>){16})[ \t>]*", re.MULTILINE)
 _MATH = re.compile(r"\$\$(?P<two>[^$]{1,2000}?)\$\$|\$(?P<one>(?=[^\s\d])[^$\n]{1,300}?(?<=\S))\$(?!\w)")
 _TEX = re.compile(r"\\\((?P<one>.{1,300}?)\\\)|\\\[(?P<two>.{1,2000}?)\\\]", re.DOTALL)
 _NAMES = (
-    "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ kappa κ lambda λ mu μ nu ν xi ξ pi π rho",
-    "ρ sigma σ tau τ phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Pi Π Sigma Σ Phi Φ Psi Ψ",
-    "Omega Ω times × cdot · div ÷ pm ± leq ≤ le ≤ geq ≥ ge ≥ neq ≠ ne ≠ approx ≈ equiv ≡ infty ∞ sum ∑ prod ∏",
-    "int ∫ partial ∂ nabla ∇ in ∈ notin ∉ subset ⊂ cup ∪ cap ∩ forall ∀ exists ∃ to → rightarrow → Rightarrow ⇒",
-    "leftarrow ← ldots … dots … cdots ⋯ sqrt √ circ ° neg ¬ land ∧ lor ∨ propto ∝ angle ∠",
+    "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ kappa κ lambda λ mu μ nu ν xi ξ pi π",
+    "rho ρ sigma σ tau τ phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Pi Π Sigma Σ Phi Φ",
+    "Psi Ψ Omega Ω times × cdot · div ÷ pm ± leq ≤ le ≤ geq ≥ ge ≥ neq ≠ ne ≠ approx ≈ equiv ≡ infty ∞",
+    "sum ∑ prod ∏ int ∫ partial ∂ nabla ∇ in ∈ notin ∉ subset ⊂ cup ∪ cap ∩ forall ∀ exists ∃ to →",
+    "rightarrow → Rightarrow ⇒ leftarrow ← ldots … dots … cdots ⋯ sqrt √ circ ° neg ¬ land ∧ lor ∨",
+    "propto ∝ angle ∠",
 )
 _WORDS = " ".join(_NAMES).split(" ")
 _SYMBOLS = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
@@ -84,5 +85,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": _MAX_NESTING})
     parser.enable(["table", "strikethrough"])
     parser.disable(["html_block", "html_inline"])
+    # Every target is read as a link; `allowed` decides which of them lead anywhere.
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
     parser.inline.ruler.before("escape", "math", _math)
     return parser

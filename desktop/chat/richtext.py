@@ -85,13 +85,21 @@ class _Writer:
             match token.type:
                 case "heading_open":
                     level = int(token.tag[1])
-                    block = self.style.paragraph(before=4 if level < 4 else 2, after=1, line=115)
+                    block = self.style.paragraph(before=5 if level < 4 else 3, after=1, line=115)
                     block.setHeadingLevel(level)
                     self._inline(tokens[at + 1], self._block(block), self.style.heading(level))
                 case "paragraph_open":
                     self.tight = token.hidden
                     first = bool(self.lists) and isinstance(self.lists[-1], QTextListFormat)
-                    apart = 2 if first and len(self.lists) == 1 else 0.75 if self.tight else 2
+                    apart = (
+                        2
+                        if first and len(self.lists) == 1
+                        else 0.75
+                        if self.tight
+                        else 2
+                        if self.lists
+                        else 3
+                    )
                     block = self.style.paragraph(before=apart)
                     self._inline(tokens[at + 1], self._block(block), self._ink())
                 case "fence" | "code_block":
@@ -205,7 +213,7 @@ class _Writer:
         look.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
         look.setCellPadding(self.style.space(1.5))
         look.setCellSpacing(0)
-        look.setTopMargin(self.style.space(2))
+        look.setTopMargin(self.style.space(3))
         look.setHeaderRowCount(1)
         return look
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QTextBlockFormat, QTextCharFormat, QTextFormat
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QFontMetricsF,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextFormat,
+)
 
 from desktop.theme import Theme, mix
 
@@ -27,6 +36,7 @@ class Style:
         self.mono = self._font(theme.mono_family, theme.body_size * 0.92)
         self.mono.setStyleHint(QFont.StyleHint.Monospace)
         self.mono.setFixedPitch(True)
+        self._widths: dict[str, int] = {}
 
     def space(self, steps: float) -> int:
         """`steps` of the four-pixel grid at the current text scale, in device-independent pixels."""
@@ -47,9 +57,11 @@ class Style:
         """Height of a line of code, in device-independent pixels."""
         return QFontMetricsF(self.mono).height() * 1.2
 
-    def tint(self, ink: QColor, share: float) -> QColor:
-        """`share` (0–1) of `ink` over the background."""
-        return mix(self.theme.background, ink, share)
+    def small_width(self, text: str) -> int:
+        """Width of a short label in the small font, in device-independent pixels; remembered."""
+        if text not in self._widths:
+            self._widths[text] = QFontMetrics(self.small).horizontalAdvance(text)
+        return self._widths[text]
 
     def text(self, colour: QColor | None = None, *, small: bool = False) -> QTextCharFormat:
         """Body text."""

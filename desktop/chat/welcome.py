@@ -1,4 +1,4 @@
-"""What stands in place of a transcript: a welcome, a skeleton while loading, and the state of being unable."""
+"""What stands in place of a transcript: a welcome, a skeleton while loading, or what is the matter."""
 
 from __future__ import annotations
 
@@ -101,8 +101,9 @@ class Welcome(QWidget):
         for choice in self.choices:
             choice.setFixedWidth(width)
             choice.setStyleSheet(
-                f"QPushButton {{ text-align: left; padding: {space(3)}px {space(4)}px; color: {theme.text.name()};"
-                f" background: {theme.raised.name()}; border: 1px solid {theme.border.name()};"
+                f"QPushButton {{ text-align: left; padding: {space(3)}px {space(4)}px;"
+                f" color: {theme.text.name()}; background: {theme.raised.name()};"
+                f" border: 1px solid {theme.border.name()};"
                 f" border-radius: {space(2.5)}px; font-size: {theme.body_size}pt; }}"
                 f"QPushButton:hover {{ background: {hover}; }}"
                 f"QPushButton:focus {{ border: 2px solid {theme.accent.name()}; }}"

@@ -1,0 +1,50 @@
+"""Runs all benches or the named ones, prints a table and writes build/bench.json."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import time
+from pathlib import Path
+
+from tests.bench.figure import Figure, store, table
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCHES = (
+    "loop_step",
+    "decode",
+    "late_turn",
+    "start",
+    "long_session",
+    "streaming",
+    "stall",
+)
+"""Modules of this package; each has `measure(peers) -> list of figures`."""
+
+
+def main() -> int:
+    """The exit code is 0 whatever the figures are: they are for people and charts to judge."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("name", nargs="*", help=f"one of: {', '.join(BENCHES)}")
+    parser.add_argument("--peers", action="store_true", help="also through the programs in build/peers")
+    chosen = parser.parse_args()
+    unknown = [name for name in chosen.name if name not in BENCHES]
+    if unknown:
+        parser.error(f"there is no bench {unknown[0]}; they are: {', '.join(BENCHES)}")
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; other work here disturbs absolute")
+    print("figures, so they come with a reference from the same run, interleaved: the ratio decides.\n")
+    figures: list[Figure] = []
+    for name in chosen.name or BENCHES:
+        started = time.monotonic()
+        found = importlib.import_module(f"tests.bench.{name}").measure(peers=chosen.peers)
+        print(table(found), flush=True)
+        print(f"    ({name}: {time.monotonic() - started:.0f} s)\n", file=sys.stderr, flush=True)
+        figures += found
+    store(figures, ROOT / "build" / "bench.json")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

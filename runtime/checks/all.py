@@ -10,7 +10,7 @@ from runtime.paths import Home
 
 
 def every_check(home: Home) -> Iterator[Check]:
-    """Run the checks one after the other; the last but three starts the engine and takes a second."""
+    """Run the checks one after the other; the one of the engine takes about two seconds."""
     yield machine.python()
     yield machine.processor()
     yield machine.memory()

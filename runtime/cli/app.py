@@ -27,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 sessions_app = typer.Typer(
-    help=_("List, show, search, export, rename, fork, delete and restore sessions."),
+    help=_("List, show, search, export, fork and delete sessions."),
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -86,7 +86,7 @@ def ask(
     return run(Question(text, profile, model, session, timeout, json, private), Terminal())
 
 
-@app.command(help=_("Talk with the agent here in the terminal; /help lists what you can type."))
+@app.command(help=_("Talk with the agent here in the terminal."))
 def chat(
     profile: ProfileOption = "",
     model: ModelOption = "",
@@ -98,16 +98,14 @@ def chat(
     return run(Terminal(), profile=profile, model=model, session=session, private=private)
 
 
-@app.command(help=_("Check what works on this machine and say how to mend what does not."))
+@app.command(help=_("Check what works here, and how to mend what does not."))
 def doctor(json: Json = False) -> ExitCode:
     from runtime.cli.doctor import doctor as run
 
     return run(Terminal(), as_json=json)
 
 
-@app.command(
-    help=_("Print a report to send along with a question: versions, checks, the last log lines; no secrets.")
-)
+@app.command(help=_("Print a report without secrets, to send with a question."))
 def diagnostics() -> ExitCode:
     from runtime.cli.doctor import report
 
@@ -157,9 +155,7 @@ def export(
     return sessions.export(Terminal(), session, output, as_json=json)
 
 
-@sessions_app.command(
-    "import", help=_("Read an exported session (JSON) from a file, or '-' for standard input.")
-)
+@sessions_app.command("import", help=_("Read an exported session; '-' is standard input."))
 def import_session(file: Annotated[str, typer.Argument(metavar="FILE")], json: Json = False) -> ExitCode:
     from runtime.cli import sessions
 
@@ -189,7 +185,7 @@ def restore(token: Annotated[str, typer.Argument(metavar="TOKEN")], json: Json =
     return sessions.restore(Terminal(), token, as_json=json)
 
 
-@sessions_app.command(help=_("Start a new session that goes on from a message of another one."))
+@sessions_app.command(help=_("Start a new session from a message of another one."))
 def fork(
     session: SessionId,
     message: Annotated[

@@ -53,13 +53,9 @@ class Chat:
     def introduce(self) -> None:
         """Say which session this is and how it ended last time."""
         session = self.session
-        where = (
-            f"{session.profile} · {session.model}"
-            if self.terminal.unicode
-            else f"{session.profile}, {session.model}"
-        )
-        title = session.title or _("New chat")
-        self.terminal.note(f"{title}  ({where})", "bold")
+        title, profile, model = self.host.run(lambda: (session.title, session.profile, session.model))
+        where = profile + self.terminal.sign(" · ", ", ") + model
+        self.terminal.note(f"{title or _('New chat')}  ({where})", "bold")
         if session.private:
             self.terminal.note(_("Private: nothing of this session is stored."))
         rows = self.host.run(session.rows)

@@ -84,9 +84,8 @@ class Commands:
 
     def _new(self) -> ExitCode:
         host, session = self._chat.host, self._chat.session
-        self._chat.switch(
-            host.call(host.runtime.open, None, profile=session.profile, private=session.private)
-        )
+        profile = host.run(lambda: session.profile)
+        self._chat.switch(host.call(host.runtime.open, None, profile=profile, private=session.private))
         return ExitCode.OK
 
     def _sessions(self) -> ExitCode:
@@ -107,8 +106,9 @@ class Commands:
             chat.host.call(chat.session.use, profile=name)
             chat.introduce()
             return ExitCode.OK
+        used = chat.host.run(lambda: chat.session.profile)
         for known in chat.host.run(chat.host.runtime.profiles.names):
-            chat.terminal.note(f"  {'*' if known == chat.session.profile else ' '} {known}", "")
+            chat.terminal.note(f"  {'*' if known == used else ' '} {known}", "")
         return ExitCode.OK
 
     def _model(self, name: str) -> ExitCode:
@@ -117,8 +117,13 @@ class Commands:
             chat.host.call(chat.session.use, model=name)
             chat.introduce()
             return ExitCode.OK
-        for model in chat.host.run(chat.host.runtime.models):
-            chat.terminal.note(f"  {'*' if model['name'] == chat.session.model else ' '} {model['name']}", "")
+        used = chat.host.run(lambda: chat.session.model)
+        models = chat.host.run(chat.host.runtime.models)
+        if used not in [model["name"] for model in models]:
+            chat.terminal.note(f"  * {used}", "")
+        for model in models:
+            fault = f"  ({model['error']})" if model["error"] else ""
+            chat.terminal.note(f"  {'*' if model['name'] == used else ' '} {model['name']}{fault}", "")
         return ExitCode.OK
 
     def _undo(self) -> ExitCode:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from textwrap import wrap
 
 from resources.translation import _
 from runtime.checks.all import every_check
@@ -13,6 +14,7 @@ from runtime.cli.terminal import Terminal
 from runtime.paths import find_home
 
 _SIGNS = {"ok": ("✓", "ok"), "warn": ("!", "!"), "fail": ("✗", "FAIL")}
+_MARGIN = " " * 20
 _STYLES = {"ok": "good", "warn": "warn", "fail": "bad"}
 
 
@@ -57,6 +59,14 @@ def _watched(terminal: Terminal) -> Iterable[Check]:
 def _print(terminal: Terminal, check: Check) -> None:
     sign = terminal.sign(*_SIGNS[check.status])
     mark = terminal.painted(f"{sign:<4}", _STYLES[check.status])
-    terminal.answer(f"{mark}{check.name:<16}{check.what}\n")
-    if check.mend:
-        terminal.answer(f"{'':<20}{terminal.painted(check.mend, 'dim')}\n")
+    for number, line in enumerate(_lines(terminal, check.what)):
+        begin = f"{mark}{check.name:<16}" if number == 0 else _MARGIN
+        terminal.answer(f"{begin}{terminal.painted(line, '')}\n")
+    for line in _lines(terminal, check.mend):
+        terminal.answer(f"{_MARGIN}{terminal.painted(line, 'dim')}\n")
+
+
+def _lines(terminal: Terminal, text: str) -> list[str]:
+    """`text` broken between words to fit beside the margin of a terminal."""
+    room = terminal.width - len(_MARGIN)
+    return wrap(text, room) if terminal.out_tty and room > 20 else text.splitlines()

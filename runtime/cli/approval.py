@@ -50,9 +50,9 @@ class Asker:
     KeyboardInterrupt. Keys typed before the question was shown are dropped.
     """
 
-    def __init__(self, terminal: Terminal, read_line: ReadLine = input) -> None:
+    def __init__(self, terminal: Terminal, read_line: ReadLine | None = None) -> None:
         self._terminal = terminal
-        self._read_line = read_line
+        self._read_line = read_line or _read_unremembered
 
     def decide(self, asked: ApprovalRequired) -> Decision:
         """Show `asked` and wait for a choice."""
@@ -128,6 +128,14 @@ def _in_editor(editor: str, text: str) -> str:
         file.write_text(text, encoding="utf-8")
         subprocess.run([*shlex.split(editor), str(file)], check=False)
         return file.read_text(encoding="utf-8")
+
+
+def _read_unremembered(prompt: str) -> str:
+    """A line from the keyboard that does not enter the history of what was said."""
+    answer = input(prompt)
+    if answer and (readline := sys.modules.get("readline")) and readline.get_current_history_length():
+        readline.remove_history_item(readline.get_current_history_length() - 1)
+    return answer
 
 
 def _drop_typed_ahead() -> None:

@@ -33,10 +33,13 @@ class Keyboard:
         if not self.interactive:
             return self._piped()
         lines = [self._line(prompt)]
-        while lines[-1].endswith("\\") or self._more():
-            if lines[-1].endswith("\\"):
-                lines[-1] = lines[-1][:-1]
-            lines.append(self._line("" if self._more() else "  … "))
+        try:
+            while (pasted := self._more()) or lines[-1].endswith("\\"):
+                if not pasted:
+                    lines[-1] = lines[-1][:-1]
+                lines.append(self._line("" if pasted else self._terminal.sign("  … ", "  > ")))
+        except EOFError:
+            pass
         return "\n".join(lines)
 
     def close(self) -> None:

@@ -202,7 +202,9 @@ class Screen:
         if not (self._figures and terminal.err_tty):
             return
         where = _("on this machine") if self._local else _("not on this machine")
-        figures = [_("{count} tokens").format(count=done.usage.get("completion", 0))]
+        figures = []
+        if count := done.usage.get("completion", 0):
+            figures.append(_("{count} tokens").format(count=count))
         if self._speed:
             figures.append(_("{speed} tokens/s").format(speed=round(self._speed)))
         figures += [_time(done.seconds), f"{done.model} {where}"]

@@ -81,10 +81,10 @@ def test_a_paste_of_many_lines_is_one_message(fresh_home: Path) -> None:
 
 
 def test_a_dumb_terminal_takes_pastes_and_shows_no_escapes(fresh_home: Path) -> None:
-    write_profile(fresh_home, [{"expect": "one\ntwo\nthree"}, {"say": "Got **it**."}])
+    write_profile(fresh_home, [{"expect": "one\\\ntwo\nthree"}, {"say": "Got **it**."}])
     with typist("chat", "-p", "test", TERM="dumb") as user:
         user.until(PROMPT)
-        user.type("one\ntwo\nthree\n")
+        user.type("one\\\ntwo\nthree\n")
         user.until("Got **it**.")
         user.until(PROMPT)
         assert "\x1b" not in user.raw
@@ -116,6 +116,20 @@ def test_the_history_is_kept_for_the_owner_only(fresh_home: Path) -> None:
         user.until(PROMPT)
         user.type("\x1b[A\x1b[A")
         user.until("remember this")
+
+
+def test_an_approval_does_not_enter_the_history(fresh_home: Path) -> None:
+    write_profile(fresh_home, WRITE)
+    with typist("chat", "-p", "test") as user:
+        user.until(PROMPT)
+        user.type("write it\n")
+        user.until("]: ")
+        user.type("n\n")
+        user.until("Written.")
+        user.until(PROMPT)
+        user.type("/quit\n")
+        assert user.ended() == 0
+    assert (fresh_home / "terminal_history").read_text().split("\n") == ["write it", "/quit", ""]
 
 
 def test_a_private_chat_leaves_no_history(fresh_home: Path) -> None:

@@ -171,29 +171,26 @@ def _virtual_environment() -> None:
 
 def _packages(kind: str) -> None:
     _say("build tools")
-    pip = [
-        str(python()),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--require-hashes",
-    ]
-    _run([*pip, "-r", str(LOCKS / "build.lock")], "The build tools could not be installed")
-    _say(
-        "Python packages; the engine is compiled the first time, which takes about four minutes on two cores"
+    pip = [str(python()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    _run(
+        [*pip, "--require-hashes", "-r", str(LOCKS / "build.lock")], "The build tools could not be installed"
     )
+    _say("Python packages")
+    if not any(VENV.glob("**/llama_cpp/llama_cpp.py")):
+        _say("(the engine is compiled once on a machine: about five minutes on two cores)")
     what = "The Python packages could not be installed"
     _run([*uv(), "--require-hashes", "-r", str(_lock(kind))], what)
-    _run([*uv(), "--no-deps", "-e", "."], "Orion itself could not be installed")
+    _run([*uv(), "-e", "."], "Orion itself could not be installed")
 
 
 def uv(environment: Path = VENV) -> list[str]:
-    """The start of an install command for `environment`, with the build tools of .venv."""
+    """The start of an install command for `environment`, with the build tools of .venv.
+
+    Locks are complete, so nothing is resolved; resolving would also make uv forget the engine it has built.
+    """
     tool = VENV / ("Scripts/uv.exe" if os.name == "nt" else "bin/uv")
     command = [str(tool), "pip", "install", "--quiet", "--python", str(python(environment))]
-    return [*command, "--no-build-isolation", "--link-mode", "copy"]
+    return [*command, "--no-deps", "--no-build-isolation", "--link-mode", "copy"]
 
 
 def _weights() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize
@@ -96,7 +97,8 @@ class RowInterface(QAccessibleInterface):
         if kind == QAccessible.Text.Name:
             return wording.speaker(self._row)
         if kind in (QAccessible.Text.Value, QAccessible.Text.Description):
-            return visible(wording.whole_text(self._row)[:_MOST])
+            text = wording.whole_text(self._row)[:_MOST]
+            return spoken(text) if isinstance(self._row, AssistantRow) else visible(text)
         return ""
 
 
@@ -160,8 +162,9 @@ class Interfaces:
 _listening: list[CanvasInterface] = []
 
 
+@cache
 def install() -> None:
-    """Let Qt ask here for the interface of a canvas; call once per application before one is shown."""
+    """Let Qt ask here for the interface of a canvas; only the first call in a process does anything."""
     QAccessible.installFactory(_interface)
 
 
@@ -210,9 +213,14 @@ class Announcer:
         end = len(row.text) if not row.live else ends[-1] if ends else start
         if end > start:
             self._spoken[row.key] = end
-            words = _MARKS.sub(lambda match: match[1] or "", row.text[start:end]).strip()
+            words = spoken(row.text[start:end])
             if words:
-                self._say(visible(words))
+                self._say(words)
+
+
+def spoken(text: str) -> str:
+    """Markdown without the marks that one would not say."""
+    return visible(_MARKS.sub(lambda match: match[1] or "", text)).strip()
 
 
 def announce(canvas: Canvas, text: str) -> None:

@@ -8,34 +8,26 @@ from typing import Any
 
 ANSWER = """## A reading plan that fits your week
 
-You asked for something **small enough to keep**. Here is a plan in *three steps*, with `notes/plan.md` as the
-place where it lives, and ~~no spreadsheet~~.
+You asked for something **small enough to keep**. Here is a plan in *three steps*, with `notes/plan.md` as \
+the place where it lives, and ~~no spreadsheet~~.
 
 1. Pick one book and one fixed time
    - mornings work best for most people
-   - twenty minutes are enough
-2. Write one line after each sitting
-3. Look back on Sunday
+2. Look back on Sunday
 
 - [x] Choose the book
 - [ ] Block the time in the calendar
 
 > A plan is a promise to a person you have not met yet.
->
-> > Nested, for good measure.
 
 | Day | Minutes | Pages |
 |:----|:-------:|------:|
 | Monday | 20 | 14 |
-| Wednesday | 25 | 18 |
 
 ```python
 def pages(minutes: int, pace: float = 0.7) -> int:
     \"\"\"How far one gets in `minutes`.\"\"\"
     return round(minutes * pace)  # rounded, because nobody counts halves
-
-
-print(pages(20))
 ```
 
 At this pace $p = \\frac{14}{20} \\leq 1$, so $x^2 + \\alpha_1$ stays small. More at https://example.org/reading.
@@ -55,60 +47,40 @@ DIFF = """--- a/notes/plan.md
 
 def rows() -> list[dict[str, Any]]:
     """One stored row of every kind, in an order that reads like a conversation."""
-    time = 1_760_000_000.0
-    tool = {"kind": "tool", "time": time, "risk": "medium", "failure": "", "text": "", "details": {}}
-    written = {"diff": DIFF, "files": ["notes/plan.md"], "change": "c1"}
-    calls = [
-        {"id": "t1", "name": "write_file", "arguments": {"path": "notes/plan.md", "text": "# Plan"}}
-        | {"status": "ok", "seconds": 1.2, "details": written, "text": "Wrote 3 lines."},
-        {
-            "id": "t2",
-            "name": "write_file",
-            "arguments": {"path": "notes/old.md"},
-            "status": "ok",
-            "seconds": 0.1,
-        }
-        | {"details": {"files": ["notes/old.md"], "change": "c2", "undone": True}},
-        {"id": "t3", "name": "read_file", "arguments": {"path": "notes/missing.md"}, "status": "failed"}
-        | {
-            "seconds": 0.02,
-            "failure": "error",
-            "text": "There is no file notes/missing.md in the workspace.",
-        },
-        {
-            "id": "t4",
-            "name": "send_mail",
-            "arguments": {"to": "ann@example.org"},
-            "status": "denied",
-            "seconds": 0,
-        },
-        {
-            "id": "t5",
-            "name": "run_command",
-            "arguments": {"command": "make all"},
-            "status": "unknown",
-            "seconds": 0,
-        },
-        {
-            "id": "t6",
-            "name": "write_file",
-            "arguments": {"path": "notes/log.md"},
-            "status": "waiting",
-            "seconds": 0,
-        },
-    ]
+    at = 1_760_000_000.0
+    answer = {"kind": "assistant", "thinking_seconds": 3.2, "stop_reason": "stop", "time": at}
     thought = "The user wants a plan. Keep it short, make it concrete."
-    answer = {"kind": "assistant", "id": "a1", "text": ANSWER, "reasoning": thought, "thinking_seconds": 3.2}
+    written = {"diff": DIFF, "files": ["notes/plan.md"], "change": "c1"}
+    undone = {"files": ["notes/old.md"], "change": "c2", "undone": True}
+    calls = [
+        ("write_file", {"path": "notes/plan.md", "text": "# Plan"}, "ok", written, "Wrote 3 lines."),
+        ("write_file", {"path": "notes/old.md"}, "ok", undone, ""),
+        ("read_file", {"path": "notes/missing.md"}, "failed", {}, "There is no file notes/missing.md here."),
+        ("send_mail", {"to": "ann@example.org"}, "denied", {}, ""),
+        ("run_command", {"command": "make all"}, "unknown", {}, ""),
+        ("write_file", {"path": "notes/log.md"}, "waiting", {}, ""),
+    ]
+    tools = [
+        {
+            "kind": "tool",
+            "id": f"t{n}",
+            "name": name,
+            "arguments": values,
+            "status": status,
+            "seconds": 1.2 - n,
+        }
+        | {"failure": "", "details": details, "text": text, "risk": "medium"}
+        for n, (name, values, status, details, text) in enumerate(calls)
+    ]
     return [
-        {"kind": "user", "id": "u1", "text": "Can you make me a reading plan for the week?", "time": time},
-        answer | {"partial": False, "stop_reason": "stop", "time": time},
-        *[tool | call for call in calls],
-        {"kind": "user", "id": "u2", "text": "And what about the weekend?\nשבת שלום", "time": time},
-        {"kind": "assistant", "id": "a2", "text": "On the weekend you could", "reasoning": "", "time": time}
-        | {"thinking_seconds": 0, "partial": True, "stop_reason": "cancelled"},
-        {"kind": "notice", "code": "interrupted", "fields": {}, "time": time},
-        {"kind": "notice", "code": "compaction", "fields": {"before": 9000, "after": 2000}, "time": time},
-        {"kind": "notice", "code": "model_missing", "fields": {"model": "example"}, "time": time},
+        {"kind": "user", "id": "u1", "text": "Can you make me a reading plan for the week?", "time": at},
+        answer | {"id": "a1", "text": ANSWER, "reasoning": thought, "partial": False},
+        *tools,
+        {"kind": "user", "id": "u2", "text": "And what about the weekend?\nשבת שלום", "time": at},
+        answer | {"id": "a2", "text": "On the weekend you could", "reasoning": "", "partial": True},
+        {"kind": "notice", "code": "interrupted", "fields": {}, "time": at},
+        {"kind": "notice", "code": "compaction", "fields": {"before": 9000, "after": 2000}, "time": at},
+        {"kind": "notice", "code": "model_missing", "fields": {"path": "weights"}, "time": at},
     ]
 
 
@@ -118,7 +90,6 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("out")
     parser.add_argument("--dark", action="store_true")
     parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--width", type=int, default=900)
     chosen = parser.parse_args(argv)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ["QT_SCALE_FACTOR"] = str(chosen.scale)
@@ -131,16 +102,15 @@ def main(argv: list[str] | None = None) -> None:
     application = QApplication([])
     theme = theme_for(application, "dark" if chosen.dark else "light")
     apply(application, theme)
-    view = ChatView()
-    view.set_theme(theme)
-    view.resize(chosen.width, 600)
+    view = ChatView(theme=theme)
+    view.resize(900, 600)
     view.show_rows(rows())
     for row in (view.canvas.rows[1], view.canvas.rows[3]):
         row.open = True
         view.canvas.touch(row)
     view.show()
-    view.resize(chosen.width, min(6000, view.canvas.content_height()))
-    view.resize(chosen.width, min(6000, view.canvas.content_height()))
+    for _round in range(2):
+        view.resize(900, view.canvas.content_height())
     while view.canvas.highlighter.busy:
         view.canvas.highlighter.work()
     view.grab().save(chosen.out)

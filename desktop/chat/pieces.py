@@ -262,6 +262,8 @@ class Piece:
         cursor.setPosition(min(end, last), QTextCursor.MoveMode.KeepAnchor)
         look = QTextCharFormat()
         look.setBackground(self.style.theme.selection)
+        if self.spec.kind == "prose":
+            look.setForeground(self.style.theme.text)
         made.cursor, made.format = cursor, look
         return made
 

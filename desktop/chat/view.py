@@ -211,8 +211,9 @@ class ChatView(QWidget):
         space = self.canvas.style_.space
         self.jump.setStyleSheet(
             f"QPushButton {{ color: {theme.text.name()}; background: {theme.raised.name()};"
-            f" border: 1px solid {theme.border.name()}; border-radius: {space(4)}px;"
-            f" padding: {space(1.5)}px {space(4)}px; font-size: {theme.body_size * 0.95:.2f}pt; }}"
+            f" border: 1px solid {theme.border.name()}; border-radius: {space(3.5)}px;"
+            f" padding: 0 {space(4)}px; min-height: {space(7.5)}px;"
+            f" font-size: {theme.body_size * 0.95:.2f}pt; }}"
             f"QPushButton:hover, QPushButton:focus {{ border-color: {theme.accent.name()}; }}"
         )
         self._place()

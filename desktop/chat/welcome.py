@@ -74,6 +74,7 @@ class Welcome(QWidget):
         self.words.setVisible(bool(text) and kind != "loading")
         for choice in self.choices:
             choice.setVisible(kind == "empty")
+        self._fit()
         self._breathe()
         self.update()
 
@@ -97,6 +98,7 @@ class Welcome(QWidget):
             label.setStyleSheet(
                 f"color: {colour.name()}; background: transparent; padding-bottom: {space(1)}px;"
             )
+        self._fit()
         hover = mix(theme.raised, theme.accent, 0.07).name()
         for choice in self.choices:
             choice.setFixedWidth(width)
@@ -109,6 +111,11 @@ class Welcome(QWidget):
                 f"QPushButton:focus {{ border: 2px solid {theme.accent.name()}; }}"
             )
         self.update()
+
+    def _fit(self) -> None:
+        """Give the wrapped labels the height their text needs."""
+        for label in (self.title, self.words):
+            label.setFixedHeight(max(0, label.heightForWidth(label.width())))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

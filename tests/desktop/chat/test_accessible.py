@@ -26,7 +26,7 @@ def test_every_row_is_an_item_with_speaker_and_text(view: ChatView) -> None:
     items = [listed.child(n) for n in range(3)]
     assert [item.role() for item in items] == [QAccessible.Role.ListItem] * 3
     assert [item.text(Text.Name) for item in items] == ["You", "Orion", "Tool Write file: Failed"]
-    assert items[1].text(Text.Value) == "**yes**"
+    assert items[1].text(Text.Value) == "yes"
     assert "No such file." in items[2].text(Text.Description)
     assert listed.indexOfChild(items[2]) == 2
     assert items[0].parent().role() == QAccessible.Role.List

@@ -45,9 +45,10 @@ def in_the_text() -> list[tuple[str, str]]:
     return [
         ("Enter", _("Send the message")),
         ("Shift+Enter", _("New line in the message")),
+        ("Esc", _("Deny what is asked, stop the answer, or leave a page")),
+        ("Ctrl+Enter", _("Approve what is asked")),
         ("F2", _("Rename the chat in the list")),
         ("Del", _("Delete the chat in the list")),
-        ("Tab", _("Go to the next part of the window")),
     ]
 
 

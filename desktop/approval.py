@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat
+from PySide6.QtGui import QColor, QKeySequence, QShortcut, QSyntaxHighlighter, QTextCharFormat
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -36,10 +36,12 @@ class ApprovalPanel(QFrame):
     """Shows the first of the pending approvals; the others wait in order behind it.
 
     `answered` carries (approval id, "approve" | "deny" | "edit", trust, arguments or None). Enter alone never
-    approves: only Ctrl+Enter, or a press of the button itself, and not in the first half second.
+    approves: only Ctrl+Enter (`approve_requested`, for the window to judge), or a press of the button itself,
+    and not in the first half second.
     """
 
     answered = Signal(str, str, str, object)
+    approve_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,6 +59,8 @@ class ApprovalPanel(QFrame):
         self._guard.timeout.connect(self._refresh)
         self._make_parts()
         self._lay_out()
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            QShortcut(QKeySequence(keys), self).activated.connect(self.approve_requested)
         self.hide()
 
     def _make_parts(self) -> None:

@@ -44,6 +44,11 @@ class ChatStack(QStackedWidget):
         found = self.currentWidget()
         return next((view for view in self._views.values() if view is found), None)
 
+    @property
+    def transcript(self) -> QWidget | None:
+        """What takes the keyboard in the view in front, None while there is nothing to move about in."""
+        return self.view.canvas if self.view is not None and self.view.canvas.isVisible() else None
+
     def show_session(self, card: dict[str, Any]) -> None:
         """Bring the session's view to the front; "rows" in the card fill it."""
         session = card["id"]

@@ -114,7 +114,7 @@ class CommandPalette(QDialog):
         self.list.setCurrentIndex(self._model.index(row, 0))
 
     def _run(self, row: int) -> None:
-        if 0 <= row < len(self._found):
+        if 0 <= row < len(self._found) and self.isVisible():
             run = self._found[row].run
             self.accept()
             run()

@@ -21,10 +21,10 @@ class Composer(QFrame):
     """`submitted` carries (text, pictures); the words stay until `accepted` says the runtime has them, so
     that a refused message is not lost. While the agent works a message steers it and the button stops it."""
 
-    submitted = Signal(str, list)
+    submitted = Signal(object, object)
     stop_requested = Signal()
     escaped = Signal()
-    draft_changed = Signal(str)
+    draft_changed = Signal(object)
     autonomy_chosen = Signal(str)
     trouble = Signal(str, object)
 
@@ -137,8 +137,8 @@ class Composer(QFrame):
     # --- what the user does ---------------------------------------------------------------------------
 
     def text(self) -> str:
-        """What is written, with the characters the user gave."""
-        return self.editor.toPlainText()
+        """What is written, in the very characters the user gave."""
+        return self.editor.words()
 
     def submit(self) -> None:
         """Send what is written; nothing happens while it is empty or nobody can take it."""

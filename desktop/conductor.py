@@ -30,6 +30,7 @@ class Conductor(QObject):
         self._talks = talks
         self._drafts = drafts
         self._tray = tray
+        self._seen = False
         self._connect_conversations()
         self._connect_chat()
         self._connect_lists()
@@ -58,6 +59,8 @@ class Conductor(QObject):
         chats.prompt_chosen.connect(self._on_prompt)
         chats.dropped.connect(talks.forget)
         self._window.approval.answered.connect(talks.answer)
+        self._window.approval.approve_requested.connect(self.approve)
+        self._window.escaped.connect(self.on_escape)
 
     def _connect_lists(self) -> None:
         sidebar, header, talks = self._window.sidebar, self._window.header, self._talks
@@ -132,7 +135,9 @@ class Conductor(QObject):
         window.chats.show_session(card)
         window.sidebar.set_current(card["id"])
         window.status.reset(card["state"])
-        window.composer.set_draft(self._drafts.get(card["id"]))
+        early = "" if self._seen else window.composer.text()
+        self._seen = True
+        window.composer.set_draft("\n".join(filter(None, (self._drafts.get(card["id"]), early))))
         window.composer.set_ready(True)
         self._on_card(card)
         window.show_chat()

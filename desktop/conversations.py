@@ -30,16 +30,17 @@ class Conversations(QObject):
     """No widget and no runtime in here; everything goes through `bridge`. Main thread only.
 
     `shown` carries the card of the session that is now in front (with "rows" when it was just opened, so that
-    its view must be filled); `card_changed` any later change of a card; `listed` the session list.
+    its view must be filled); `card_changed` any later change of a card; `listed` the session list. Texts and
+    lists travel as objects: Qt's own strings drop lone surrogates, and its lists are copies.
     """
 
-    listed = Signal(list)
-    shown = Signal(dict)
-    card_changed = Signal(dict)
+    listed = Signal(object)
+    shown = Signal(object)
+    card_changed = Signal(object)
     happened = Signal(object)
     deleted = Signal(str, str)
-    exported = Signal(str, str)
-    undone = Signal(list)
+    exported = Signal(str, object)
+    undone = Signal(object)
     trouble = Signal(str, object)
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:

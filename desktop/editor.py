@@ -19,9 +19,9 @@ class Editor(QPlainTextEdit):
 
     submitted = Signal()
     escaped = Signal()
-    files_dropped = Signal(list)
-    text_pasted = Signal(str)
-    image_pasted = Signal(bytes)
+    files_dropped = Signal(object)
+    text_pasted = Signal(object)
+    image_pasted = Signal(object)
     focus_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -34,6 +34,10 @@ class Editor(QPlainTextEdit):
         self.document().setDocumentMargin(4)
         self.document().documentLayout().documentSizeChanged.connect(lambda _size: self.fit())
         self.fit()
+
+    def words(self) -> str:
+        """The text as it was given; toPlainText would turn hard spaces and line separators into others."""
+        return self.document().toRawText().replace("\u2029", "\n")
 
     def fit(self) -> None:
         """Be as tall as the text, up to nine lines."""
@@ -48,8 +52,11 @@ class Editor(QPlainTextEdit):
             self.submitted.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.escaped.emit()
-        elif enter and event.modifiers() == Qt.KeyboardModifier.ControlModifier:
+        elif enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             event.ignore()
+        elif enter:
+            self.textCursor().insertBlock()
+            self.ensureCursorVisible()
         else:
             super().keyPressEvent(event)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.approval import ApprovalPanel
@@ -27,9 +27,11 @@ COLUMN = 820
 
 
 class MainWindow(QMainWindow):
-    """All parts of the window, without a runtime behind them. `closing` fires once, before it is gone."""
+    """All parts of the window, without a runtime behind them. `closing` fires once, before it is gone;
+    `escaped` when Esc was pressed and no part took it."""
 
     closing = Signal()
+    escaped = Signal()
 
     def __init__(self, theme: Theme, pages: list[Page], state: WindowState) -> None:
         super().__init__()
@@ -154,6 +156,22 @@ class MainWindow(QMainWindow):
                 set_theme(theme)
         set_icons(self, theme)
 
+    def focus_next_part(self) -> None:
+        """Move the keyboard on: from the list to the conversation, to what is asked, to the composer."""
+        parts: list[QWidget | None] = [
+            self.sidebar.list,
+            self.chats.view,
+            self.approval,
+            self.composer.editor,
+        ]
+        shown = [part for part in parts if part is not None and part.isVisible()]
+        focused = self.focusWidget()
+        here = [n for n, part in enumerate(shown) if focused is part or part.isAncestorOf(focused)]
+        target = shown[(here[0] + 1) % len(shown)] if here else self.composer.editor
+        (self.approval.deny if target is self.approval else target).setFocus(
+            Qt.FocusReason.ShortcutFocusReason
+        )
+
     def toggle_sidebar(self) -> None:
         self._show_sidebar(self.sidebar.isHidden())
 
@@ -181,6 +199,12 @@ class MainWindow(QMainWindow):
         geometry = QByteArray.fromBase64(self._state.geometry.encode())
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
             self.resize(1120, 760)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.escaped.emit()
+        else:
+            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -22,7 +22,7 @@ class SettingsPage(QScrollArea):
     """Each change is saved at once; a refused one is shown in red under its field and the old value stays in
     force. `saved` carries all values."""
 
-    saved = Signal(dict)
+    saved = Signal(object)
 
     def __init__(self, bridge: Bridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -108,6 +108,14 @@ def test_a_megabyte_pasted_becomes_an_attachment(qtbot: QtBot, composer: Compose
     assert text in sent.args[0]
 
 
+def test_odd_characters_are_sent_as_they_are(qtbot: QtBot, composer: Composer) -> None:
+    text = "hard\u00a0space line\u2028separator nul\0 \u202eright \U0001f600 e\u0301"
+    paste(composer, text)
+    with qtbot.waitSignal(composer.submitted) as sent:
+        composer.submit()
+    assert sent.args == [text, []]
+
+
 def test_short_pastes_stay_in_the_text(composer: Composer) -> None:
     paste(composer, "a\tb\nc")
     assert composer.text() == "a\tb\nc"

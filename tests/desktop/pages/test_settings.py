@@ -1,0 +1,135 @@
+"""The settings page follows the real schema, saves at once, and says what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QSpinBox
+from pytestqt.qtbot import QtBot
+
+from desktop.bridge import Bridge
+from desktop.pages.fields import make_editor, show_value
+from desktop.pages.settings import SettingsPage
+from desktop.parts import Switch
+from desktop.theme import DARK, LIGHT
+from runtime.settings import Settings, load_settings
+
+PATIENCE_MS = 20_000
+
+
+@pytest.fixture
+def bridge(qtbot: QtBot) -> Iterator[Bridge]:
+    made = Bridge()
+    with qtbot.waitSignal(made.ready, timeout=PATIENCE_MS):
+        made.start()
+    yield made
+    assert made.close()
+
+
+@pytest.fixture
+def page(qtbot: QtBot, bridge: Bridge) -> SettingsPage:
+    made = SettingsPage(bridge, LIGHT)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: bool(made.editors), timeout=PATIENCE_MS)
+    return made
+
+
+def test_every_setting_of_the_schema_has_an_editor(page: SettingsPage) -> None:
+    values = Settings().model_dump(exclude={"version"})
+    expected = {f"{section}.{key}" for section, keys in values.items() for key in keys}
+    assert set(page.editors) == expected
+    assert isinstance(page.editors["appearance.theme"], QComboBox)
+    assert isinstance(page.editors["appearance.text_scale"], QDoubleSpinBox)
+    assert isinstance(page.editors["local_model.threads"], QSpinBox)
+    assert isinstance(page.editors["sessions.restore_last"], Switch)
+    assert isinstance(page.editors["agent.profile"], QLineEdit)
+
+
+def test_every_editor_is_named_and_described(page: SettingsPage) -> None:
+    for name, editor in page.editors.items():
+        assert editor.accessibleName(), name
+        assert editor.accessibleDescription(), name
+    shown = {found.text() for found in page.findChildren(QLabel)}
+    assert "Memory limit (MB)" in shown
+    assert "How the agent works." in shown
+
+
+def test_a_change_is_in_the_file_at_once(qtbot: QtBot, page: SettingsPage, fresh_home: Path) -> None:
+    theme = page.editors["appearance.theme"]
+    assert isinstance(theme, QComboBox)
+    with qtbot.waitSignal(page.saved, timeout=PATIENCE_MS) as saved:
+        theme.setCurrentIndex(theme.findData("dark"))
+    assert saved.args is not None
+    assert saved.args[0]["appearance"]["theme"] == "dark"
+    switch = page.editors["sessions.restore_last"]
+    assert isinstance(switch, Switch)
+    with qtbot.waitSignal(page.saved, timeout=PATIENCE_MS):
+        switch.click()
+    stored = load_settings(fresh_home / "settings.yaml")
+    assert stored.appearance.theme == "dark"
+    assert not stored.sessions.restore_last
+
+
+def test_ranges_are_those_of_the_schema(page: SettingsPage) -> None:
+    scale = page.editors["appearance.text_scale"]
+    assert isinstance(scale, QDoubleSpinBox)
+    assert (scale.minimum(), scale.maximum()) == (0.7, 2.5)
+    window = page.editors["local_model.window"]
+    assert isinstance(window, QSpinBox)
+    assert (window.minimum(), window.maximum()) == (512, 1_048_576)
+
+
+def test_a_refused_value_is_explained_under_its_field(
+    qtbot: QtBot, page: SettingsPage, fresh_home: Path
+) -> None:
+    (fresh_home / "settings.yaml").write_text("appearance: [broken\n")
+    restore = page.editors["sessions.restore_last"]
+    assert isinstance(restore, Switch)
+    restore.click()
+    said: list[str] = []
+
+    def explained() -> bool:
+        said[:] = [found.text() for found in page.findChildren(QLabel) if found.property("role") == "error"]
+        return any(said)
+
+    qtbot.waitUntil(explained, timeout=PATIENCE_MS)
+    assert "settings.yaml" in "".join(said)
+
+
+def test_what_was_edited_by_hand_is_shown_when_it_is_opened_again(
+    qtbot: QtBot, page: SettingsPage, bridge: Bridge
+) -> None:
+    from desktop.desk import Desk
+
+    bridge.ask(Desk.save_settings, {"local_model.threads": 3})
+    page.refresh()
+    threads = page.editors["local_model.threads"]
+    assert isinstance(threads, QSpinBox)
+    qtbot.waitUntil(lambda: threads.value() == 3, timeout=PATIENCE_MS)
+    page.set_theme(DARK)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "kind"),
+    [
+        ({"enum": ["a", "b"]}, "b", QComboBox),
+        ({"type": "boolean"}, True, Switch),
+        ({"type": "integer", "minimum": 1, "maximum": 9}, 5, QSpinBox),
+        ({"type": "number"}, 0.5, QDoubleSpinBox),
+        ({"type": "array"}, ["x", "y"], QLineEdit),
+        ({"type": "string"}, "s", QLineEdit),
+    ],
+)
+def test_each_kind_of_value_has_its_control(
+    qtbot: QtBot, schema: dict[str, Any], value: Any, kind: type
+) -> None:
+    saved: list[Any] = []
+    editor = make_editor(schema, value, LIGHT, saved.append)
+    qtbot.addWidget(editor)
+    assert type(editor) is kind
+    show_value(editor, value)
+    assert saved == []

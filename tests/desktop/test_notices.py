@@ -1,0 +1,47 @@
+"""Banner and toast say what they are told, once."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from desktop.notices import Banner, Toast
+
+
+def test_notices_queue_up_and_stay_closed(qtbot: QtBot) -> None:
+    banner = Banner()
+    qtbot.addWidget(banner)
+    banner.show_notice("home_unwritable", {"path": "home", "reason": "read-only"})
+    banner.show_notice("model_missing", {"path": "weights"})
+    banner.show_notice("home_unwritable", {"path": "home", "reason": "read-only"})
+    assert not banner.isHidden()
+    assert "cannot be written" in banner.text.text()
+    assert banner.more.text() == "1 more"
+    banner.close_first()
+    assert "no model file" in banner.text.text()
+    assert banner.more.text() == ""
+    banner.close_first()
+    assert banner.isHidden()
+    banner.show_notice("model_missing", {"path": "weights"})
+    assert banner.isHidden()
+
+
+def test_a_toast_offers_one_thing_to_do(qtbot: QtBot) -> None:
+    ground = QWidget()
+    ground.resize(600, 400)
+    qtbot.addWidget(ground)
+    ground.show()
+    done: list[str] = []
+    toast = Toast(ground)
+    toast.say("“Budget” was deleted", "Undo", lambda: done.append("undone"))
+    assert toast.isVisible()
+    assert ground.rect().contains(toast.geometry())
+    toast.action.click()
+    assert done == ["undone"]
+    assert toast.isHidden()
+    toast.say("Copied")
+    assert toast.action.isHidden()
+    toast.say("A long sentence. " * 20)
+    assert ground.rect().contains(toast.geometry())
+    assert toast.height() > toast.text.fontMetrics().height() * 3
+    ground.hide()

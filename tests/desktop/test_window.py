@@ -1,0 +1,114 @@
+"""The window lays out its parts, small and large, and remembers."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QLineEdit, QPlainTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from desktop.pages import pages
+from desktop.theme import DARK, LIGHT
+from desktop.window import MainWindow, window_title
+from desktop.window_state import WindowState
+from tests.desktop.doubles import asked, card, listed, overview
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> MainWindow:
+    made = MainWindow(LIGHT, pages(), WindowState())
+    qtbot.addWidget(made)
+    found = overview()
+    made.header.set_choices(found["profiles"], found["models"])
+    made.header.show_card(card(title="A rather long title of a chat about the budget"))
+    made.sidebar.set_sessions([listed(f"s{n}", f"Chat {n}") for n in range(30)])
+    made.show()
+    return made
+
+
+def overlaps(one: QWidget, other: QWidget, window: MainWindow) -> bool:
+    first = one.rect().translated(one.mapTo(window, one.rect().topLeft()))
+    second = other.rect().translated(other.mapTo(window, other.rect().topLeft()))
+    return first.intersects(second)
+
+
+def test_the_smallest_window_shows_everything_that_is_needed(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(720, 480)
+    window.approval.set_pending([asked()])
+    window.approval.fit(480)
+    qtbot.waitUntil(lambda: window.approval.approve.isVisible() and window.approval.isVisible())
+    qtbot.waitUntil(lambda: not overlaps(window.approval, window.composer, window))
+    for part in (window.approval.approve, window.approval.deny, window.composer.action, window.header.where):
+        corner = part.mapTo(window, part.rect().bottomRight())
+        assert window.rect().contains(corner), part
+        assert part.height() >= part.minimumSizeHint().height(), part
+    assert window.chats.height() >= 40
+
+
+def test_the_sidebar_hides_and_is_remembered(window: MainWindow) -> None:
+    assert window.header.sidebar_button.isHidden()
+    window.toggle_sidebar()
+    assert window.sidebar.isHidden()
+    assert not window.header.sidebar_button.isHidden()
+    assert not window.remember().sidebar
+    window.header.sidebar_button.click()
+    assert not window.sidebar.isHidden()
+
+
+def test_geometry_survives(qtbot: QtBot, window: MainWindow) -> None:
+    window.resize(760, 520)
+    state = window.remember()
+    again = MainWindow(LIGHT, pages(), state)
+    qtbot.addWidget(again)
+    assert (again.width(), again.height()) == (760, 520)
+
+
+def test_broken_geometry_means_the_usual_size(qtbot: QtBot) -> None:
+    made = MainWindow(LIGHT, pages(), WindowState(geometry="bm90IGdlb21ldHJ5"))
+    qtbot.addWidget(made)
+    assert (made.width(), made.height()) == (1120, 760)
+
+
+def test_every_control_has_a_name(window: MainWindow) -> None:
+    nameless = []
+    for kind in (QAbstractButton, QLineEdit, QPlainTextEdit, QAbstractItemView):
+        for control in window.findChildren(kind):
+            inside_editor = control.objectName().startswith("qt_")
+            named = control.accessibleName() or getattr(control, "text", str)()
+            if not named and not inside_editor and control.isVisibleTo(window):
+                nameless.append(repr(control))
+    assert nameless == []
+
+
+def test_the_keyboard_reaches_everything(window: MainWindow) -> None:
+    reached: set[QWidget] = set()
+    at: QWidget = window.composer.editor
+    for _step in range(400):
+        following = at.nextInFocusChain()
+        assert following is not None
+        at = following
+        if at.focusPolicy() & Qt.FocusPolicy.TabFocus and at.isVisibleTo(window):
+            reached.add(at)
+    for part in (
+        window.sidebar.new_button,
+        window.sidebar.private_button,
+        window.sidebar.search,
+        window.sidebar.list,
+        window.header.profile,
+        window.header.model,
+        window.composer.editor,
+        window.composer.attach,
+        window.composer.action,
+    ):
+        assert part in reached, part.accessibleName()
+
+
+def test_the_theme_changes_while_it_runs(window: MainWindow) -> None:
+    before = window.sidebar.private_button.icon().cacheKey()
+    window.set_theme(DARK)
+    assert window.sidebar.private_button.icon().cacheKey() != before
+
+
+def test_titles_of_the_window() -> None:
+    assert window_title(card(title="Budget")) == "Budget – Orion"
+    assert window_title(card()) == "New chat – Orion"

@@ -10,7 +10,7 @@ from runtime.digest import digest
 from runtime.errors import OrionError
 from runtime.events import Body, Compaction
 from runtime.history import History
-from runtime.messages import AssistantMessage, Message, ToolSpec, UserMessage
+from runtime.messages import AssistantMessage, Message, Text, ToolSpec, UserMessage, without_surrogates
 from runtime.profiles import Profile
 from runtime.providers.provider import Provider, Request
 from runtime.recall import recall
@@ -67,6 +67,23 @@ class Fitting:
         if tokens >= window:
             raise OrionError("context_overflow", prompt_tokens=tokens, window=window)
         return request
+
+    async def split(self, text: str) -> dict[str, int]:
+        """How the window would be shared if `text` were said now, in tokens: window, system (with the
+        template's frame), directives, memory, documents, tools, history, message, answer, free."""
+        window = self.provider.window(self.model)
+        request = self._build(window)
+        message = UserMessage((Text(without_surrogates(text)),))
+        alone = replace(request, messages=(UserMessage((Text(""),)),), tools=())
+        whole = replace(request, messages=(*request.messages, message))
+        system = await self.provider.count(alone)
+        said = await self.provider.count(replace(alone, messages=(message,)))
+        untold = await self.provider.count(replace(whole, tools=()))
+        total = await self.provider.count(whole)
+        answer = int(min(self.profile.max_tokens, ANSWER * window)) if window else self.profile.max_tokens
+        parts = {"system": system, "directives": 0, "memory": 0, "documents": 0, "tools": total - untold}
+        parts |= {"history": untold - said, "message": said - system, "answer": answer}
+        return {"window": window} | parts | {"free": max(window - total - answer, 0)}
 
     def _build(self, window: int) -> Request:
         tools = self.specs

@@ -93,3 +93,11 @@ class History:
         self.record(
             "compaction", keep=said[keep].id, limit=max(budget, 200), all=True, before=total, after=budget
         )
+
+    def close(self) -> None:
+        """Free the journal; one in which nothing was ever said is removed. Idempotent."""
+        journal = self.journal
+        unused = journal.open and not any(record.type in ("user", "queued") for record in journal.records)
+        journal.close()
+        if unused and journal.path is not None:
+            journal.path.unlink(missing_ok=True)

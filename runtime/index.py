@@ -110,9 +110,13 @@ class Index:
             self._db.execute(f"UPDATE sessions SET {names} WHERE id = ?", (*changes.values(), session))
 
     def list(self, limit: int) -> Entries:
-        """The newest sessions first: {id, title, profile, updated, messages, preview, interrupted, fault}."""
+        """The newest sessions in which something was said, first: {id, title, profile, updated, messages,
+        preview, interrupted, fault}."""
         self.refresh()
-        rows = self._db.execute(f"SELECT {_COLUMNS} FROM sessions ORDER BY updated DESC LIMIT ?", (limit,))
+        rows = self._db.execute(
+            f"SELECT {_COLUMNS} FROM sessions WHERE messages OR fault != '' ORDER BY updated DESC LIMIT ?",
+            (limit,),
+        )
         return [_entry(row) for row in rows]
 
     def search(self, text: str, limit: int) -> Entries:

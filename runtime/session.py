@@ -262,7 +262,7 @@ class Session:
         if self._approvals.pending:
             self._history.journal.close()
         await self._stop()
-        self._history.journal.close()
+        self._history.close()
         if self._lock is not None:
             self._lock.release()
 
@@ -297,27 +297,33 @@ class Session:
         self._outlet.emit(ErrorRaised(error.code, error.fields, error.fault))
         self._outlet.emit(Done("error", 0, asdict(Usage()), 0.0, self._transcript.settings.get("model", "")))
 
-    def _work(self) -> Work:
-        house, profile = self._house, self._house.profiles.get(self.profile)
-        folder = house.profiles.folder(profile.name)
-        provider = house.provider(profile, self.model)
-        fitting = Fitting(
+    async def context_stats(self, text: str) -> dict[str, int]:
+        """How the model's window would be shared if `text` were said now; see Fitting."""
+        return await self._fitting(self._house.profiles.get(self.profile)).split(text)
+
+    def _fitting(self, profile: Profile) -> Fitting:
+        house, folder = self._house, self._house.profiles.folder(profile.name)
+        return Fitting(
             session=self.id,
             profile=profile,
             model=self.model,
-            provider=provider,
+            provider=house.provider(profile, self.model),
             system=lambda: context.system_prompt(profile, folder, house.home.workspace),
             history=self._history,
             specs=house.registry.specs(profile),
             archive=self._archive,
             emit=self._outlet.emit,
         )
-        limit = min(profile.policy.max_iterations, house.bounded_iterations())
+
+    def _work(self) -> Work:
+        profile = self._house.profiles.get(self.profile)
+        fitting = self._fitting(profile)
+        limit = min(profile.policy.max_iterations, self._house.bounded_iterations())
         return Work(
             session=self.id,
             profile=profile,
             model=self.model,
-            provider=provider,
+            provider=fitting.provider,
             transcript=self._transcript,
             states=self._states,
             desk=self._desk(profile, limit),

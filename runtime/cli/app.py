@@ -98,6 +98,19 @@ def chat(
     return run(Terminal(), profile=profile, model=model, session=session, private=private)
 
 
+@app.command("context-stats", help=_("Show how the model's window would be shared if TEXT were said."))
+def context_stats(
+    text: Annotated[str, typer.Argument(metavar="TEXT")],
+    profile: ProfileOption = "",
+    model: ModelOption = "",
+    session: SessionOption = "",
+    json: Json = False,
+) -> ExitCode:
+    from runtime.cli.context_stats import context_stats as run
+
+    return run(Terminal(), text, profile=profile, model=model, session=session, as_json=json)
+
+
 @app.command(help=_("Check what works here, and how to mend what does not."))
 def doctor(json: Json = False) -> ExitCode:
     from runtime.cli.doctor import doctor as run

@@ -106,7 +106,7 @@ class LocalEngine:
                     return
                 except EngineError:
                     self._after_failure(worker)
-                    if worker.alive or worker.acknowledged or attempt == 2:
+                    if attempt == 2 or not worker.untouched:
                         raise
 
     async def close(self) -> None:
@@ -135,7 +135,7 @@ class LocalEngine:
                     return answer
                 except EngineError:
                     self._after_failure(worker)
-                    if worker.alive or worker.acknowledged or attempt == 2:
+                    if attempt == 2 or not worker.untouched:
                         raise
         raise EngineError("worker_start_failed", reason="it died twice")
 

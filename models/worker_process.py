@@ -63,7 +63,8 @@ class WorkerProcess:
         self._oom_kills = hardware.oom_kills()
         self._hung: EngineError | None = None
         self._settling: asyncio.Task[None] | None = None
-        self.acknowledged = False
+        self._acknowledged = False
+        self._begun = False
         self.model = ""
         self.dead = asyncio.Event()
         self._drain = asyncio.create_task(self._drain_stderr())
@@ -102,6 +103,11 @@ class WorkerProcess:
         """Whether requests can be sent; false from the moment its death is known."""
         return not self.dead.is_set() and self._hung is None
 
+    @property
+    def untouched(self) -> bool:
+        """Whether it broke before it began the running request: deaf to it, or dead without a word on it."""
+        return not self.alive and not (self._acknowledged if self._hung else self._begun)
+
     async def frames(self, request: Frame) -> AsyncGenerator[Frame, None]:
         """Send `request` and yield what comes back; the last frame is its result.
 
@@ -109,7 +115,7 @@ class WorkerProcess:
         worker then needs `settle` before the next one.
         """
         self._request += 1
-        self._running, self.acknowledged = True, False
+        self._running, self._acknowledged, self._begun = True, False, False
         self._seen = progress = time.monotonic()
         self._send(request | {"id": self._request})
         try:
@@ -240,7 +246,9 @@ class WorkerProcess:
         if frame["t"] in _FINAL:
             self._running = False
         if frame["t"] == "ack":
-            self.acknowledged = True
+            self._acknowledged = True
+        elif frame["t"] != "beat":
+            self._begun = True
         self._inbox.put_nowait(frame)
 
     async def _drain_stderr(self) -> None:

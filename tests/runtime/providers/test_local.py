@@ -137,7 +137,7 @@ def test_closing_the_stream_cancels_at_once() -> None:
 
 def test_a_worker_killed_in_an_answer_fails_it_and_the_next_is_answered() -> None:
     async def scene(provider: LocalProvider) -> None:
-        items = []
+        items: list[StreamItem] = []
         async for item in provider.stream(request(user("Write a long story."), most=900)):
             if isinstance(item, TextDelta) and not any(isinstance(old, TextDelta) for old in items):
                 os.kill(provider.engine.pid, signal.SIGKILL)

@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QFocusEvent,
-    QHelpEvent,
     QHideEvent,
     QKeyEvent,
     QMouseEvent,
@@ -147,6 +146,11 @@ class Canvas(QAbstractScrollArea):
     def layout_of(self, index: int) -> RowLayout:
         """The layout of a row."""
         return self.column.layout_of(index)
+
+    def select_all(self) -> None:
+        """Select every row."""
+        self.selection.everything(len(self.rows))
+        self.viewport().update()
 
     def selected_text(self) -> str:
         """What is selected, as text."""
@@ -326,16 +330,18 @@ class Canvas(QAbstractScrollArea):
         self._pulse.stop()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        painter.fillRect(event.rect(), self.style_.theme.background)
-        if not len(self.column):
-            return
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(event.rect(), self.style_.theme.background)
+            if len(self.column):
+                self._paint_rows(painter, event.rect())
+
+    def _paint_rows(self, painter: QPainter, area: QRect) -> None:
         phase, left = time.monotonic() / 1.2 % 1.0, self.column_rect().left()
-        for index in range(self.row_at(event.rect().top()), self.row_at(event.rect().bottom()) + 1):
+        for index in range(self.row_at(area.top()), self.row_at(area.bottom()) + 1):
             layout, top = self.layout_of(index), self.top_of(index)
             painter.save()
             painter.translate(left, top)
-            clip = QRectF(event.rect().translated(-left, -top))
+            clip = QRectF(area.translated(-left, -top))
             ranges = self.selection.ranges(index, len(layout.pieces))
             layout.paint(painter, clip, ranges, hot=index in self.hot, phase=phase)
             if index == self.focused and self.ring and self.hasFocus():
@@ -343,12 +349,7 @@ class Canvas(QAbstractScrollArea):
             painter.restore()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            self._pointer.tip(event)
-            return True
-        if event.type() == QEvent.Type.Leave:
-            self._pointer.leave()
-        return super().viewportEvent(event)
+        return self._pointer.special(event) or super().viewportEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pointer.press(event)

@@ -25,8 +25,7 @@ _ACTIONS = {
 def press(canvas: Canvas, event: QKeyEvent) -> bool:
     """Act on a key; false when it means nothing here."""
     if event.matches(QKeySequence.StandardKey.SelectAll):
-        canvas.selection.everything(len(canvas.rows))
-        canvas.viewport().update()
+        canvas.select_all()
         return True
     if event.matches(QKeySequence.StandardKey.Copy):
         canvas.acted.emit(canvas.focused, "copy_selection", "")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QHelpEvent, QMouseEvent, QTextCursor
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QHelpEvent, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QToolTip
 
 from desktop.chat.markdown import allowed
+from desktop.chat.menu import menu
 from desktop.chat.plain import visible
 from desktop.chat.selection import Spot
 
@@ -72,6 +73,9 @@ class Pointer(QObject):
         if event.button() != Qt.MouseButton.LeftButton:
             return
         self._point, self._pressed = event.position().toPoint(), True
+        if self._acts(self._point):
+            self._pressed = False
+            return
         near = self._clicks == 2 and (self._point - self._last).manhattanLength() < 6
         spot, selection = self.spot(self._point), self._canvas.selection
         if near and self._since.isActive():
@@ -84,6 +88,18 @@ class Pointer(QObject):
             selection.anchor = spot
         self._canvas.focus_row(spot.row, ring=False, scroll=False)
         self._canvas.viewport().update()
+
+    def _acts(self, point: QPoint) -> bool:
+        """Do the painted action under a point, where no widget stands for it yet (touch)."""
+        index = self._canvas.row_at(point.y())
+        if index < 0 or index in self._canvas.hot:
+            return False
+        inner = self._canvas.map_row(index, point)
+        for action in self._canvas.layout_of(index).actions:
+            if not action.hidden and action.rect.contains(inner):
+                self._canvas.acted.emit(index, action.name, action.data)
+                return True
+        return False
 
     def double(self, event: QMouseEvent) -> None:
         """Select the word under the pointer."""
@@ -138,12 +154,19 @@ class Pointer(QObject):
             clipboard = QGuiApplication.clipboard()
             clipboard.setText(visible(self._canvas.selected_text()), clipboard.Mode.Selection)
 
-    def leave(self) -> None:
-        """The pointer left the transcript."""
-        self._canvas.set_pointed(-1)
+    def special(self, event: QEvent) -> bool:
+        """Handle what is neither press nor move: tooltips, leaving, the context menu."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self._tip(event)
+            return True
+        if isinstance(event, QContextMenuEvent):
+            menu(self._canvas, event.pos(), self.link(event.pos())).popup(event.globalPos())
+            return True
+        if event.type() == QEvent.Type.Leave:
+            self._canvas.set_pointed(-1)
+        return False
 
-    def tip(self, event: QHelpEvent) -> None:
-        """Say where a link leads."""
+    def _tip(self, event: QHelpEvent) -> None:
         target = self.link(event.pos())
         if target:
             QToolTip.showText(event.globalPos(), target, self._canvas.viewport())

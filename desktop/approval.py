@@ -23,7 +23,7 @@ from desktop.parts import button, label, restyle
 from desktop.theme import Theme, mix, spacing
 from resources.translation import _, ngettext
 
-_ROOM = 24
+_ROOM = 30
 _OTHERS = 340
 _TARGETS = ("path", "host", "url", "command", "to")
 GUARD_MS = 500
@@ -329,7 +329,7 @@ def _exactly(asked: Asked) -> str:
     lines = str(asked["preview"]).splitlines()
     changes = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     if lines and (changes or not lines[0].startswith("---")):
-        return str(asked["preview"])
+        return str(asked["preview"]).rstrip("\n")
     exact = _("Tool {name} with exactly these arguments:").format(name=asked["name"])
     return f"{exact}\n{_pretty(asked['arguments'])}"
 

@@ -57,7 +57,7 @@ class Banner(QFrame):
 
 
 class Toast(QFrame):
-    """One sentence over the foot of its parent, with at most one thing to do about it."""
+    """One sentence near the top of its parent, with at most one thing to do about it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -108,7 +108,7 @@ class Toast(QFrame):
         natural = self.text.fontMetrics().horizontalAdvance(self.text.text()) + spacing(12)
         wide = min(most, natural + (self.action.sizeHint().width() if not self.action.isHidden() else 0))
         self.resize(wide, max(self._row.heightForWidth(wide), self.action.sizeHint().height()))
-        self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - spacing(30))
+        self.move((parent.width() - self.width()) // 2, spacing(17))
 
 
 def announce(widget: QWidget, text: str) -> None:

@@ -160,7 +160,7 @@ class MainWindow(QMainWindow):
         """Move the keyboard on: from the list to the conversation, to what is asked, to the composer."""
         parts: list[QWidget | None] = [
             self.sidebar.list,
-            self.chats.view,
+            self.chats.transcript,
             self.approval,
             self.composer.editor,
         ]

@@ -103,6 +103,23 @@ def test_the_keyboard_reaches_everything(window: MainWindow) -> None:
         assert part in reached, part.accessibleName()
 
 
+def test_one_key_goes_round_the_parts(window: MainWindow, qtbot: QtBot) -> None:
+    rows = [{"kind": "user", "id": "r1", "text": "hello", "time": 0.0, "source": "window"}]
+    window.chats.show_session(card("s1", rows=rows))
+    window.show_chat()
+    qtbot.waitUntil(window.composer.editor.hasFocus)
+    order = []
+    for _step in range(3):
+        window.focus_next_part()
+        order.append(window.focusWidget())
+    assert order == [window.sidebar.list, window.chats.transcript, window.composer.editor]
+    window.approval.set_pending([asked()])
+    window.chats.setFocus()
+    window.approval.detail.setFocus()
+    window.focus_next_part()
+    assert window.focusWidget() is window.composer.editor
+
+
 def test_the_theme_changes_while_it_runs(window: MainWindow) -> None:
     before = window.sidebar.private_button.icon().cacheKey()
     window.set_theme(DARK)

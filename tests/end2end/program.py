@@ -18,6 +18,7 @@ import installer
 
 PICTURES = Path(installer.__file__).resolve().parent.parent / "build" / "screenshots"
 PATIENCE = 60.0
+_BRIGHT = bytes(range(128, 256))
 
 
 def until(what: str, is_so: Callable[[], Any], seconds: float = PATIENCE) -> Any:
@@ -78,6 +79,10 @@ class Program:
         return xdotool("getwindowname", self.window)
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def exit_code(self) -> int | None:
         return self._process.returncode
 
@@ -91,10 +96,11 @@ class Program:
             (PICTURES / f"{name}.png").write_bytes(shot)
         return shot
 
-    def transcript_pixels(self) -> bytes:
-        """The raw pixels of the middle of the window, where the conversation is drawn."""
+    def ink(self) -> int:
+        """How much is written in the middle of the window: its dark colour values, in the light theme."""
         command = ["import", "-window", self.window, "-crop", "700x440+290+90", "-depth", "8", "rgb:-"]
-        return subprocess.run(command, capture_output=True, check=True, timeout=30).stdout
+        pixels = subprocess.run(command, capture_output=True, check=True, timeout=30).stdout
+        return len(pixels.translate(None, delete=_BRIGHT))
 
     def records(self) -> list[dict[str, Any]]:
         """Every record of the newest session that says something, as it is on the disk now."""

@@ -88,7 +88,15 @@ class Reader(QTextBrowser):
         palette.setColor(QPalette.ColorRole.Highlight, piece.style.theme.selection)
         palette.setColor(QPalette.ColorRole.HighlightedText, piece.style.theme.text)
         self.setPalette(palette)
-        self.setDocument(piece.ready())
+        self._shown = piece.ready()
+        self.setDocument(self._shown)
+
+    def follow(self) -> None:
+        """Show the piece's present document; the one shown is kept alive until then, Qt does not own it."""
+        wanted = self.piece.ready()
+        if wanted is not self._shown:
+            self.setDocument(wanted)
+            self._shown = wanted
 
     def doSetSource(self, name: QUrl | str, kind: object = None) -> None:
         """Never load anything."""
@@ -145,8 +153,7 @@ class HotRow:
         ordered: list[Reader] = []
         for piece, box in shown:
             reader = kept.get(id(piece)) or self._read(piece)
-            if reader.document() is not piece.ready():
-                reader.setDocument(piece.ready())
+            reader.follow()
             reader.setGeometry(box)
             reader.setAccessibleName(wording.speaker(layout.row))
             reader.show()

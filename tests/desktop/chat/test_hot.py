@@ -7,10 +7,11 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from desktop.chat.hot import ActionButton
+from desktop.chat.hot import ActionButton, Reader
 from desktop.chat.menu import menu
 from desktop.chat.view import ChatView
-from tests.desktop.chat.sample import answer, tool, user
+from runtime import events as ev
+from tests.desktop.chat.sample import Send, answer, tool, user
 
 
 def hover(view: ChatView, point: QPoint) -> None:
@@ -68,3 +69,15 @@ def test_the_menu_offers_what_the_row_offers(qtbot: QtBot, view: ChatView) -> No
     with qtbot.waitSignal(view.fork_requested) as asked:
         next(one for one in made.actions() if one.text() == "Branch").trigger()
     assert asked.args == ["u1"]
+
+
+def test_a_reader_follows_a_row_that_grows(view: ChatView, send: Send) -> None:
+    send(ev.UserSaid("u", "hi", "w"), ev.ResponseChunk("first"))
+    view.canvas.clearFocus()
+    view.canvas.setFocus(Qt.FocusReason.TabFocusReason)
+    view.canvas.focus_row(1)
+    for word in (" second\n\n", "third", " fourth\n\nfifth\n\n", "sixth"):
+        send(ev.ResponseChunk(word))
+    send(ev.ResponseComplete("a", "short", True, "stop"))
+    readers = [one for one in view.canvas.hot.widgets(1) if isinstance(one, Reader)]
+    assert [one.toPlainText() for one in readers] == ["short"]

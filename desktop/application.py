@@ -47,6 +47,7 @@ def run() -> int:
         desktop = Desktop(app, home)
         instance.raise_requested.connect(desktop.window.come_to_front)
         desktop.window.show()
+        QTimer.singleShot(0, instance.listen)
         code = app.exec()
         if not desktop.close():
             os._exit(code)  # a native call holds the runtime's thread; the journal is already on the disk

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
@@ -14,6 +14,8 @@ from PySide6.QtCore import QObject, Qt, QThread, Signal
 from runtime.errors import OrionError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from desktop.desk import Desk
 
 P = ParamSpec("P")
@@ -145,6 +147,8 @@ class _RuntimeThread(QThread):
 
     def run(self) -> None:
         """The thread: everything the runtime starts is closed before this returns."""
+        import asyncio  # here and not above: the first frame must not wait for it
+
         try:
             with asyncio.Runner() as runner:
                 runner.run(self._live())
@@ -155,6 +159,8 @@ class _RuntimeThread(QThread):
             self.failed.emit("runtime_failed", {"reason": f"{type(error).__name__}: {error}"})
 
     async def _live(self) -> None:
+        import asyncio
+
         from desktop.desk import Desk
         from runtime.assemble import assemble
 
@@ -178,6 +184,8 @@ class _RuntimeThread(QThread):
         settled: Callable[[int, bool, object], None],
     ) -> bool:
         """Main thread: run a question on the loop; False when the runtime is gone."""
+        import asyncio
+
         loop, desk = self._loop, self._desk
         if loop is None or desk is None or loop.is_closed():
             return False
@@ -188,8 +196,9 @@ class _RuntimeThread(QThread):
         """Main thread: ask the loop to close everything and end."""
         self._stopping = True
         loop, stop = self._loop, self._stop
-        if loop is not None and stop is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(stop.set)
+        if loop is not None and stop is not None:
+            with suppress(RuntimeError):  # the loop may close between two lines
+                loop.call_soon_threadsafe(stop.set)
 
     async def _answer(
         self,

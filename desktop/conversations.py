@@ -62,10 +62,9 @@ class Conversations(QObject):
     def begin(self, overview: dict[str, Any], last: str) -> None:
         """Take in the runtime's overview and open `last`, or a new session when it is not there."""
         stored = overview["sessions"]
-        self._on_listed([item for item in stored if item["messages"]])
-        empty = next((item["id"] for item in stored if not item["messages"]), None)
+        self._on_listed(stored)
         restore = overview["settings"]["sessions"]["restore_last"]
-        self.open(last if restore and any(item["id"] == last for item in stored) else empty)
+        self.open(last if restore and any(item["id"] == last for item in stored) else None)
 
     def refresh(self) -> None:
         """Ask for the list again, under the search words in force."""

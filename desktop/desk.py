@@ -63,8 +63,8 @@ class Desk:
     # --- the list of sessions -------------------------------------------------------------------------
 
     async def sessions(self) -> list[Plain]:
-        """Every stored session that holds a message, newest first."""
-        return self._listed()
+        """Every session in which something was said, newest first."""
+        return self._runtime.sessions.list()
 
     async def search(self, text: str) -> list[Plain]:
         return self._runtime.sessions.search(text)
@@ -75,7 +75,7 @@ class Desk:
             self._sessions[session].rename(title)
         else:
             self._runtime.sessions.rename(session, title)
-        return self._listed()
+        return self._runtime.sessions.list()
 
     async def delete(self, session: str) -> str:
         """Close and delete a session; returns the token with which `restore` brings it back."""
@@ -84,7 +84,7 @@ class Desk:
 
     async def restore(self, token: str) -> list[Plain]:
         self._runtime.sessions.restore(token)
-        return self._listed()
+        return self._runtime.sessions.list()
 
     async def export(self, session: str, form: str) -> str:
         """The session as "markdown" or "json" text."""
@@ -202,9 +202,6 @@ class Desk:
         if session not in self._sessions:
             raise OrionError("session_unknown", id=session)
         return self._sessions[session]
-
-    def _listed(self) -> list[Plain]:
-        return [item for item in self._runtime.sessions.list() if item["messages"]]
 
     def _profiles(self) -> list[Plain]:
         found = (self._runtime.profiles.get(name) for name in self._runtime.profiles.names())

@@ -33,7 +33,7 @@ def talks(bridge: RecordingBridge) -> Conversations:
 
 
 def begin(talks: Conversations, bridge: RecordingBridge, **changes: Any) -> None:
-    sessions = [listed("s1", "One"), listed("s2", "Two"), listed("s0", "", messages=0)]
+    sessions = [listed("s1", "One"), listed("s2", "Two")]
     talks.begin(overview(sessions=sessions, **changes), "s2")
     bridge.settle()
 
@@ -46,18 +46,16 @@ def test_the_last_session_is_opened_again(talks: Conversations, bridge: Recordin
     assert [item["id"] for item in lists[0]] == ["s1", "s2"]
 
 
-def test_without_a_last_one_an_empty_one_is_used_before_another_is_made(
-    talks: Conversations, bridge: RecordingBridge
-) -> None:
-    talks.begin(overview(sessions=[listed("s1", "One"), listed("s0", "", messages=0)]), "gone")
+def test_a_last_one_that_is_gone_means_a_new_one(talks: Conversations, bridge: RecordingBridge) -> None:
+    talks.begin(overview(sessions=[listed("s1", "One")]), "gone")
     bridge.settle()
-    assert talks.current == "s0"
+    assert talks.current == "new"
 
 
 def test_restoring_can_be_switched_off(talks: Conversations, bridge: RecordingBridge) -> None:
     settings = overview()["settings"] | {"sessions": {"restore_last": False}}
     begin(talks, bridge, settings=settings)
-    assert talks.current == "s0"
+    assert talks.current == "new"
 
 
 def test_a_session_that_cannot_be_opened_is_said_and_a_new_one_opens(

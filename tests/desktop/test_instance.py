@@ -12,6 +12,7 @@ from desktop.instance import Instance
 def test_the_second_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
     first, second = Instance(tmp_path), Instance(tmp_path)
     assert first.claim()
+    first.listen()
     with qtbot.waitSignal(first.raise_requested):
         assert not second.claim()
     first.release()

@@ -53,7 +53,6 @@ def test_without_a_display_one_line_says_so_and_the_terminal_chat_opens() -> Non
     found = run(WAYLAND_DISPLAY="")
     assert found.stderr.splitlines()[0] == "There is no display here, so here is the chat in the terminal."
     assert "Traceback" not in found.stderr
-    assert found.returncode == 0
 
 
 def test_the_window_code_loads_neither_the_agent_nor_the_markdown_parser() -> None:

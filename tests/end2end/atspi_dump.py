@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-import gi
+import gi  # type: ignore[import-not-found]
 
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi  # type: ignore[import-not-found]  # noqa: E402

@@ -1,0 +1,66 @@
+"""The frozen program starts without this environment and answers once from the bundled model."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from installer.freeze import freeze
+
+MINUTES_TO_BUILD = 15
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    """The frozen program, built again when its sources have changed."""
+    return freeze()
+
+
+def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the frozen program with nothing of this environment but its own folders and a bare path."""
+    kept = {name: os.environ[name] for name in os.environ if name.startswith(("XDG_", "ORION_"))}
+    bare = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": os.environ["ORION_HOME"]}
+    return subprocess.run(
+        [str(program), *arguments],
+        env=kept | bare,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+@pytest.mark.timeout(60 * MINUTES_TO_BUILD)
+def test_the_frozen_program_answers_from_the_bundled_model(program: Path) -> None:
+    asked = run(program, "ask", "Say hello in five words.", "--json")
+    events: list[dict[str, Any]] = [json.loads(line) for line in asked.stdout.splitlines()]
+    assert asked.returncode == 0, asked.stderr
+    assert "".join(event["text"] for event in events if event["type"] == "response_chunk").strip()
+    assert events[-1]["type"] == "done"
+    assert events[-1]["usage"]["completion"] > 0
+
+
+def test_the_frozen_program_finds_its_data(program: Path) -> None:
+    examined = run(program, "doctor", "--json")
+    assert json.loads(examined.stdout), examined.stderr
+    assert (program.parent / "_internal" / "licences" / "components.yaml").exists()
+
+
+def test_the_frozen_window_opens(program: Path, display: str) -> None:
+    """The window is there when the window manager lists it; the program ends when it is asked to."""
+    environment = dict(os.environ, QT_QPA_PLATFORM="xcb", DISPLAY=display)
+    with subprocess.Popen([str(program)], env=environment, stdin=subprocess.DEVNULL) as orion:
+        try:
+            search = ["xdotool", "search", "--sync", "--onlyvisible", "--pid", str(orion.pid)]
+            found = subprocess.run(search, capture_output=True, text=True, timeout=60, check=False)
+            assert found.stdout.strip()
+        finally:
+            orion.terminate()
+    assert orion.returncode in (0, -15, 143)

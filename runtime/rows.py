@@ -63,6 +63,8 @@ class Rows:
                 self._notice(data["code"], record.time, **data["fields"])
             case "done":
                 self._open = False
+                if data["reason"] == "cancelled":
+                    self._notice("turn_cancelled", record.time)
                 for row in self._tools.values():
                     row["status"] = {"running": "unknown", "waiting": "denied"}.get(
                         row["status"], row["status"]

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
 
+from resources.translation import _
 from runtime import context
 from runtime.approvals import Approvals, Choice, Decision
 from runtime.calls import Desk
@@ -216,12 +217,15 @@ class Session:
         self._history.rewind(self._history.said()[-1].id)
         self._start()
 
-    async def continue_(self) -> None:
-        """Go on with an interrupted turn from its last finished step, or open one for what waits."""
-        if self.interrupted:
-            if not self._transcript.turn:
-                self._history.admit()
-            self._start()
+    async def continue_(self, source: str = "window") -> None:
+        """Go on with an interrupted turn from its last finished step, or open one for what waits; where the
+        last turn ended, the model is asked to go on."""
+        if not self.interrupted:
+            await self.submit(_("Please go on."), source)
+            return
+        if not self._transcript.turn:
+            self._history.admit()
+        self._start()
 
     async def shorten(self, tokens: int, window: int) -> None:
         """Answer again with less shown to the model, where `tokens` did not fit `window`; see History."""

@@ -78,8 +78,13 @@ def rows() -> list[dict[str, Any]]:
         *tools,
         {"kind": "user", "id": "u2", "text": "And what about the weekend?\nשבת שלום", "time": at},
         answer | {"id": "a2", "text": "On the weekend you could", "reasoning": "", "partial": True},
-        {"kind": "notice", "code": "interrupted", "fields": {}, "time": at},
-        {"kind": "notice", "code": "compaction", "fields": {"before": 9000, "after": 2000}, "time": at},
+        {"kind": "notice", "code": "turn_interrupted", "fields": {}, "time": at},
+        {
+            "kind": "notice",
+            "code": "history_shortened",
+            "fields": {"before": 9000, "after": 2000},
+            "time": at,
+        },
         {"kind": "notice", "code": "model_missing", "fields": {"path": "weights"}, "time": at},
     ]
 

@@ -97,8 +97,8 @@ class ActivityRow(Row):
 
 AnyRow = UserRow | AssistantRow | ThinkingRow | ToolRow | NoticeRow | ActivityRow
 
-_STOPPED = ("interrupted", "stopped", "cancelled", "iterations", "budget")
-_QUIET = ("compaction", "fallback", "undo")
+_STOPPED = ("turn_interrupted", "turn_cancelled", "turn_iterations", "turn_budget", "turn_stopped")
+_QUIET = ("history_shortened", "fallback_taken", "change_undone", "journal_damaged")
 
 
 def stored(row: dict[str, Any]) -> list[AnyRow]:
@@ -142,9 +142,9 @@ def stored(row: dict[str, Any]) -> list[AnyRow]:
     return []
 
 
-def notice(code: str, fields: dict[str, Any], time: float, *, error: bool = False) -> NoticeRow:
+def notice(code: str, fields: dict[str, Any], time: float) -> NoticeRow:
     """A notice, its level told from its code."""
-    level = "stopped" if code in _STOPPED else "quiet" if code in _QUIET and not error else "error"
+    level = "stopped" if code in _STOPPED else "quiet" if code in _QUIET else "error"
     return NoticeRow(code=code, fields=fields, level=level, time=time)
 
 
@@ -191,11 +191,13 @@ class Transcript:
             case ev.Undone():
                 return self._undone(body, time)
             case ev.ErrorRaised():
-                return self._add(notice(body.code, dict(body.fields), time, error=True))
+                return self._add(notice(body.code, dict(body.fields), time))
             case ev.Fallback():
-                return self._add(notice("fallback", {"old": body.old, "new": body.new}, time))
+                return self._add(notice("fallback_taken", {"old": body.old, "new": body.new}, time))
             case ev.Compaction():
-                return self._add(notice("compaction", {"before": body.before, "after": body.after}, time))
+                return self._add(
+                    notice("history_shortened", {"before": body.before, "after": body.after}, time)
+                )
             case ev.Done():
                 return self._done(body, time)
             case (
@@ -307,7 +309,7 @@ class Transcript:
             if row.change == body.change:
                 row.details["undone"] = True
                 changed.append(row)
-        return changed + self._add(notice("undo", {"files": ", ".join(body.files)}, time))
+        return changed + self._add(notice("change_undone", {"files": ", ".join(body.files)}, time))
 
     def _done(self, body: ev.Done, time: float) -> list[AnyRow]:
         touched = [row for row in self.rows if row.live]
@@ -319,6 +321,6 @@ class Transcript:
                 row.status = "failed" if row.status == "running" else row.status
         if self.rows and isinstance(self.rows[-1], ActivityRow):
             self.rows.pop()
-        if body.reason in ("cancelled", "iterations", "budget", "stopped"):
-            touched += self._add(notice(body.reason, {"iterations": body.iterations}, time))
+        if body.reason == "cancelled":
+            touched += self._add(notice("turn_cancelled", {}, time))
         return [row for row in touched if not isinstance(row, ActivityRow)]

@@ -14,7 +14,7 @@ from desktop.chat.transcript import (
     ToolRow,
     UserRow,
 )
-from resources.sentences import known, sentence
+from resources.sentences import sentence
 from resources.translation import _
 
 _TELLING = ("path", "file", "command", "query", "url", "expression", "text", "name", "title")
@@ -104,29 +104,6 @@ def activity(row: ActivityRow) -> str:
 
 def notice(row: NoticeRow) -> str:
     """The sentence of a notice."""
-    match row.code:
-        case "interrupted":
-            return _("This answer was interrupted before it was finished.")
-        case "cancelled" | "stopped":
-            return _("You stopped this answer.")
-        case "iterations":
-            return _("Orion stopped after {iterations} steps, the limit of this profile.").format(
-                iterations=row.fields.get("iterations", "")
-            )
-        case "budget":
-            return _("Orion stopped because the token budget of this conversation is used up.")
-        case "undo":
-            files = row.fields.get("files", "")
-            names = ", ".join(map(str, files)) if isinstance(files, list) else str(files)
-            return _("Undone: {files}").format(files=names) if names else _("The change was undone.")
-    if row.code in known():
-        return sentence(row.code, **row.fields)
-    if row.code == "compaction":
-        return _("Older messages were summarised for the model. Everything is still here.")
-    if row.code == "fallback":
-        return _("{new} took over from {old}.").format(
-            old=row.fields.get("old", "?"), new=row.fields.get("new", "?")
-        )
     return sentence(row.code, **row.fields)
 
 

@@ -211,7 +211,8 @@ class _Inspection:
         stop = session.subscribe(approve)
         try:
             async with asyncio.timeout(20):
-                await session.continue_()
+                if session.interrupted:
+                    await session.continue_()
                 await session.idle()
         except TimeoutError:
             self._say(f"does not come to an end: {session.state}")

@@ -35,7 +35,8 @@ class User:
 
     async def live(self, number: int) -> None:
         """Go on with what an earlier kill cut off, then act."""
-        await self._session.continue_()
+        if self._session.interrupted:
+            await self._session.continue_()
         for action in range(ACTIONS):
             await self._act(f"{number}.{action}")
         await self._session.idle()

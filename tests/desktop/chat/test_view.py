@@ -135,7 +135,10 @@ def test_undo_is_offered_until_it_is_done(qtbot: QtBot, view: ChatView, send: Se
 
 def test_an_interrupted_turn_can_be_continued(qtbot: QtBot, view: ChatView) -> None:
     view.show_rows(
-        [answer("half", partial=True), {"kind": "notice", "code": "interrupted", "fields": {}, "time": 1}]
+        [
+            answer("half", partial=True),
+            {"kind": "notice", "code": "turn_interrupted", "fields": {}, "time": 1},
+        ]
     )
     with qtbot.waitSignal(view.continue_requested):
         button(view, 1, "continue").click()

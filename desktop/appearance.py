@@ -31,6 +31,7 @@ class Appearance(QObject):
     def take_settings(self, values: dict[str, Any]) -> None:
         """Follow the settings, which may have been edited by hand or on their page."""
         found = values["appearance"]
+        self._state.language = found["language"]
         self._apply(found["theme"], found["text_scale"])
 
     def choose(self, theme: str) -> None:

@@ -26,7 +26,7 @@ from desktop.termination import Termination
 from desktop.tray import Tray
 from desktop.window import MainWindow
 from resources.sentences import sentence
-from resources.translation import _
+from resources.translation import _, set_language
 from runtime.logs import logging_to
 from runtime.paths import find_home
 
@@ -66,6 +66,7 @@ class Desktop(QObject):
         self._collector = Collector(self)
         self._termination = Termination(self)
         self.state = window_state.load(home / "window.json")
+        set_language(*filter(None, [self.state.language]))
         self.bridge = Bridge(parent=self)
         self.looks = Appearance(app, self.bridge, self.state)
         self.window = MainWindow(self.looks.theme, pages(), self.state)

@@ -35,6 +35,7 @@ def commands(
         Command(_("Previous chat"), ("Ctrl+PgUp",), lambda: _step(window, talks, -1)),
         Command(_("Show or hide the sidebar"), ("Ctrl+B",), window.toggle_sidebar),
         Command(_("Settings"), ("Ctrl+,",), lambda: window.show_page("settings")),
+        Command(_("Permissions"), (), lambda: window.show_page("permissions")),
         Command(_("About"), (), lambda: window.show_page("about")),
         Command(_("Larger text"), ("Ctrl++", "Ctrl+="), lambda: looks.step_scale(1)),
         Command(_("Smaller text"), ("Ctrl+-",), lambda: looks.step_scale(-1)),

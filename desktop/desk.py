@@ -107,7 +107,10 @@ class Desk:
             await self.close_session(opened.id)
             self._sessions[opened.id] = opened
             self._unsubscribe[opened.id] = opened.subscribe(self._listener)
-        return await self.card(opened.id) | {"rows": opened.rows()}
+        found = await self.card(opened.id) | {"rows": opened.rows()}
+        if opened.interrupted and any(row.get("status") == "waiting" for row in found["rows"]):
+            await opened.continue_()  # nothing ran yet: the question that waits is asked again
+        return found
 
     async def card(self, session: str) -> Plain:
         """{"id", "title", "profile", "model", "provider", "local", "autonomy", "state", "busy", "private",
@@ -179,12 +182,26 @@ class Desk:
         """Show the model less of a conversation that does not fit, and answer again."""
         await self._session(session).shorten(tokens, window)
 
-    async def rules(self, session: str) -> list[Plain]:
-        return self._session(session).rules()
+    async def rules(self) -> list[Plain]:
+        """Every standing permission that holds in a session open here, each with its "text"."""
+        found = {rule["id"]: rule for session in self._sessions.values() for rule in session.rules()}
+        return list(found.values())
 
-    async def revoke(self, session: str, rule: str) -> list[Plain]:
-        self._session(session).revoke(rule)
-        return self._session(session).rules()
+    async def revoke(self, rule: str) -> list[Plain]:
+        """Take a standing permission back; returns those that are left."""
+        for session in self._sessions.values():
+            if any(held["id"] == rule for held in session.rules()):
+                session.revoke(rule)
+                break
+        return await self.rules()
+
+    async def diagnostics(self) -> str:
+        """A report to send with a question, without secrets and without what was said."""
+        import asyncio
+
+        from runtime.diagnostics import report
+
+        return await asyncio.to_thread(report, self._runtime.home)
 
     async def close_session(self, session: str) -> None:
         """Let go of a session; nothing happens when it is not open here."""

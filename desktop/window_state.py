@@ -14,8 +14,8 @@ _log = logging.getLogger("orion.desktop.window_state")
 
 @dataclass(slots=True)
 class WindowState:
-    """`geometry` is Qt's saveGeometry in base64. Theme and text scale repeat the settings, so that the first
-    frame looks right before the settings are read."""
+    """`geometry` is Qt's saveGeometry in base64. Theme, text scale and language repeat the
+    settings, so that the first frame looks right before the settings are read."""
 
     geometry: str = ""
     sidebar: bool = True
@@ -23,6 +23,7 @@ class WindowState:
     session: str = ""
     theme: str = "system"
     text_scale: float = 1.0
+    language: str = ""
 
 
 def load(path: Path) -> WindowState:

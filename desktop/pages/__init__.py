@@ -26,9 +26,16 @@ class Page:
 def pages() -> list[Page]:
     """Every page, in the order of the sidebar."""
     return [
+        Page("permissions", "shield", _("Permissions"), _permissions),
         Page("settings", "settings", _("Settings"), _settings),
         Page("about", "about", _("About"), _about),
     ]
+
+
+def _permissions(bridge: Bridge, theme: Theme) -> QWidget:
+    from desktop.pages.permissions import PermissionsPage
+
+    return PermissionsPage(bridge, theme)
 
 
 def _settings(bridge: Bridge, theme: Theme) -> QWidget:
@@ -38,7 +45,7 @@ def _settings(bridge: Bridge, theme: Theme) -> QWidget:
 
 
 def _about(bridge: Bridge, theme: Theme) -> QWidget:
-    del bridge
+    del theme
     from desktop.pages.about import AboutPage
 
-    return AboutPage(theme)
+    return AboutPage(bridge)

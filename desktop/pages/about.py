@@ -6,21 +6,23 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import Qt, qVersion
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from desktop.bridge import Bridge
+from desktop.desk import Desk
 from desktop.icons import pixmap
-from desktop.parts import label
-from desktop.theme import Theme, spacing
+from desktop.parts import button, label
+from desktop.theme import spacing
 from resources.translation import _
 
 
 class AboutPage(QScrollArea):
     """Plain facts, selectable, so that they can be copied into a report."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        del theme
+        self._bridge = bridge
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(_("About"))
@@ -38,7 +40,19 @@ class AboutPage(QScrollArea):
             made.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             made.setMaximumWidth(560)
             column.addWidget(made)
+        self.copy = button(_("Copy diagnostics"), self.on_copy)
+        self.copied = label("", "small", wrap=True)
+        column.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.copied, 0, Qt.AlignmentFlag.AlignHCenter)
         self.setWidget(body)
+
+    def on_copy(self) -> None:
+        """Put a report without secrets on the clipboard."""
+        self._bridge.ask(Desk.diagnostics).then(self._on_diagnostics)
+
+    def _on_diagnostics(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self.copied.setText(_("Copied. It holds versions, settings and the last log lines, no secrets."))
 
     @staticmethod
     def _lines() -> list[tuple[str, str]]:

@@ -90,7 +90,9 @@ def test_every_answer_is_json(qtbot: QtBot, bridge: Bridge) -> None:
         (Desk.search, "word"),
         (Desk.notices,),
         (Desk.card, session),
-        (Desk.rules, session),
+        (Desk.rules,),
+        (Desk.revoke, "none"),
+        (Desk.diagnostics,),
         (Desk.use, session, "orion-demo", None),
         (Desk.rename, session, "A title"),
         (Desk.export, session, "markdown"),
@@ -182,3 +184,27 @@ def test_a_private_chat_leaves_no_file(qtbot: QtBot, bridge: Bridge, fresh_home:
     assert again["rows"] == []
     for file in (fresh_home / "sessions").rglob("*.jsonl"):
         assert "a secret word" not in file.read_text()
+
+
+def test_a_question_that_waited_is_asked_again_after_a_restart(qtbot: QtBot, fresh_home: Path) -> None:
+    first = Bridge()
+    questions: list[Event] = []
+    first.happened.connect(lambda event: questions.append(event) if _is_question(event) else None)
+    first.start()
+    opened = ask(qtbot, first, Desk.open, None, "orion-demo")
+    ask(qtbot, first, Desk.submit, opened["id"], "Show me")
+    qtbot.waitUntil(lambda: bool(questions), timeout=PATIENCE_MS)
+    assert first.close()
+
+    second = Bridge()
+    listener = Listener(second)
+    second.start()
+    again = ask(qtbot, second, Desk.open, opened["id"])
+    assert [row["status"] for row in again["rows"] if row["kind"] == "tool"] == ["waiting"]
+    qtbot.waitUntil(listener.done, timeout=PATIENCE_MS)
+    assert (fresh_home / "workspace" / "notes" / "hello.md").exists()
+    assert second.close()
+
+
+def _is_question(event: Event) -> bool:
+    return isinstance(event.body, ApprovalRequired)

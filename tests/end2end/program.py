@@ -119,7 +119,7 @@ class Program:
     def _find_window(self) -> str:
         assert self._process.poll() is None, self._ended()
         found = subprocess.run(
-            ["xdotool", "search", "--all", "--onlyvisible", "--pid", str(self._process.pid), "--name", "Orion"],
+            ["xdotool", "search", "--all", "--onlyvisible", "--pid", str(self.pid), "--name", "Orion"],
             capture_output=True,
             text=True,
             check=False,

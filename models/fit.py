@@ -41,8 +41,7 @@ def predict(header: Header, window: int) -> int:
     """Bytes that the worker will occupy with a context of `window` tokens."""
     vocabulary = header.metadata.get("tokenizer.ggml.tokens", 0)
     row = int(vocabulary) + 8 * header.number("embedding_length") + 3 * header.number("feed_forward_length")
-    compute = CHUNK * (4 * row + 4 * window)
-    return header.tensor_bytes + window * kv_bytes_per_token(header) + compute + _WORKER_BYTES
+    return header.tensor_bytes + window * _bytes_per_window_token(header) + 4 * CHUNK * row + _WORKER_BYTES
 
 
 def choose(header: Header, wanted: int, cap: int, available: int) -> Fit:
@@ -70,9 +69,13 @@ def choose(header: Header, wanted: int, cap: int, available: int) -> Fit:
 def _longest(header: Header, target: int, available: int) -> int:
     if predict(header, target) <= available:
         return target
-    per_token = kv_bytes_per_token(header) + 4 * CHUNK
-    room = (available - predict(header, 0)) // max(1, per_token)
+    room = (available - predict(header, 0)) // max(1, _bytes_per_window_token(header))
     return max(0, min(target, room // STEP * STEP))
+
+
+def _bytes_per_window_token(header: Header) -> int:
+    """Keys, values and a column of the attention scores of one chunk."""
+    return kv_bytes_per_token(header) + 4 * CHUNK * (1 + header.number("attention.head_count", 1))
 
 
 def _mb(amount: int) -> int:

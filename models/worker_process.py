@@ -207,7 +207,8 @@ class WorkerProcess:
                 continue
             if frame is None:
                 raise self.death()
-            return frame
+            if frame.get("id", self._request) == self._request:  # not left over from a cancelled one
+                return frame
 
     def _send(self, frame: Frame) -> None:
         stdin = self._process.stdin

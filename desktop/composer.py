@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
@@ -50,8 +50,6 @@ class Composer(QFrame):
         self._autonomy = "semi"
         self.action = QPushButton()
         self.action.setProperty("role", "primary")
-        self.action.setIconSize(QSize(20, 20))
-        self.action.setFixedSize(40, 34)
         self.action.setStyleSheet("padding: 0;")
         self.action.clicked.connect(self._on_action)
         self._lay_out()
@@ -206,7 +204,7 @@ class Composer(QFrame):
         remove = icon_button(
             "close", _("Remove {name}").format(name=one.name), lambda: self._remove(one, chip)
         )
-        remove.setIconSize(QSize(14, 14))
+        remove.setProperty("icon_side", 14)
         row = QHBoxLayout(chip)
         row.setContentsMargins(spacing(2), 2, 2, 2)
         row.setSpacing(spacing(1))
@@ -250,5 +248,6 @@ class Composer(QFrame):
         self.editor.setPlaceholderText(
             _("Add something while it works…") if self._busy else _("Write a message")
         )
+        self.action.setFixedSize(round(40 * self._theme.scale), round(34 * self._theme.scale))
         self.editor.viewport().update()
         set_icons(self, self._theme)

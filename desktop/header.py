@@ -32,7 +32,8 @@ class Header(QFrame):
         self._card: dict[str, Any] = {}
         self.title = ElidedLabel()
         self.title.setProperty("role", "section")
-        self.private = label(_("Private: not stored"), "badge")
+        self.private = label(_("Private"), "badge")
+        self.private.setToolTip(_("Nothing of this chat is stored."))
         self.private.setProperty("tone", "plain")
         self.where = label("", "badge")
         self.profile = picker(_("Profile"), self._fill_profiles)

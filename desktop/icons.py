@@ -12,12 +12,13 @@ import resources
 
 
 @lru_cache(maxsize=256)
-def icon(name: str, colour: str, disabled: str) -> QIcon:
-    """The icon `name` with its strokes in `colour` ("#rrggbb"), sharp at 100, 200 and 300 %."""
+def icon(name: str, colour: str, disabled: str, side: int) -> QIcon:
+    """The icon `name`, `side` pixels high, with its strokes in `colour` ("#rrggbb"); sharp at 100, 200 and
+    300 %."""
     made = QIcon()
     for ratio in (1, 2, 3):
-        made.addPixmap(pixmap(name, QColor(colour), 20, ratio))
-        made.addPixmap(pixmap(name, QColor(disabled), 20, ratio), QIcon.Mode.Disabled)
+        made.addPixmap(pixmap(name, QColor(colour), side, ratio))
+        made.addPixmap(pixmap(name, QColor(disabled), side, ratio), QIcon.Mode.Disabled)
     return made
 
 

@@ -51,7 +51,6 @@ def icon_button(name: str, tip: str, clicked: Callable[[], object] | None = None
     """A button that shows only the icon `name`; `tip` is its tooltip and its spoken name."""
     made = QToolButton()
     made.setProperty("icon_name", name)
-    made.setIconSize(QSize(20, 20))
     made.setToolTip(tip)
     made.setAccessibleName(tip)
     made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -87,12 +86,14 @@ def choose(menu: QMenu, group: QActionGroup, text: str, chosen: bool, run: Calla
 
 
 def set_icons(root: QWidget, theme: Theme) -> None:
-    """Draw every icon below `root` in the theme's colours."""
+    """Draw every icon below `root` in the theme's colours and at its text's size."""
     for made in (*root.findChildren(QToolButton), *root.findChildren(QPushButton)):
         name = made.property("icon_name")
         if name:
+            side = round((made.property("icon_side") or 20) * theme.scale)
+            made.setIconSize(QSize(side, side))
             ink = theme.on_accent if made.property("role") == "primary" else theme.muted
-            made.setIcon(icon(str(name), ink.name(), theme.muted.name()))
+            made.setIcon(icon(str(name), ink.name(), theme.muted.name(), side))
 
 
 def restyle(widget: QWidget) -> None:

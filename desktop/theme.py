@@ -15,6 +15,7 @@ from resources import text as resource_text
 
 BODY_FAMILIES = ("Inter", "Segoe UI Variable Text", "Segoe UI", "Noto Sans", "Cantarell", "DejaVu Sans")
 MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "Noto Sans Mono", "Menlo", "Consolas", "DejaVu Sans Mono")
+BODY_SIZE = 10.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class Theme:
     mono_family: str
     body_size: float
 
+    @property
+    def scale(self) -> float:
+        """How many times its normal size the type has."""
+        return self.body_size / BODY_SIZE
+
     def scaled(self, factor: float) -> Theme:
         """The same theme with its type `factor` times as large."""
         return replace(self, body_size=round(self.body_size * factor, 2))
@@ -52,7 +58,7 @@ def _theme(name: str, *, dark: bool, **colours: str) -> Theme:
         dark=dark,
         body_family=", ".join(BODY_FAMILIES),
         mono_family=", ".join(MONO_FAMILIES),
-        body_size=10.5,
+        body_size=BODY_SIZE,
         **{role: QColor(value) for role, value in colours.items()},
     )
 

@@ -22,6 +22,7 @@ from desktop.theme import Theme, spacing
 from desktop.window_state import WindowState
 from resources.translation import _
 
+SIDEBAR = 268
 COLUMN = 820
 """Widest column of text and controls, so that lines stay readable on a wide screen."""
 
@@ -82,7 +83,7 @@ class MainWindow(QMainWindow):
         row = QHBoxLayout(whole)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        self.sidebar.setFixedWidth(self._state.sidebar_width)
+        self._fit_sidebar()
         row.addWidget(self.sidebar)
         row.addWidget(main, 1)
         self.setCentralWidget(whole)
@@ -150,6 +151,7 @@ class MainWindow(QMainWindow):
     def set_theme(self, theme: Theme) -> None:
         """Pass the theme to every part that draws by itself; the style sheet is set on the application."""
         self.theme = theme
+        self._fit_sidebar()
         parts: list[Any] = [self.sidebar, self.chats, self.approval, self.composer]
         for part in (*parts, *self._page_widgets.values()):
             if set_theme := getattr(part, "set_theme", None):
@@ -189,6 +191,9 @@ class MainWindow(QMainWindow):
         return self._state
 
     # --- inside ---------------------------------------------------------------------------------------
+
+    def _fit_sidebar(self) -> None:
+        self.sidebar.setFixedWidth(round(SIDEBAR * min(1.25, max(1.0, self.theme.scale))))
 
     def _show_sidebar(self, shown: bool) -> None:
         self.sidebar.setVisible(shown)

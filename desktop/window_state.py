@@ -19,7 +19,6 @@ class WindowState:
 
     geometry: str = ""
     sidebar: bool = True
-    sidebar_width: int = 268
     session: str = ""
     theme: str = "system"
     text_scale: float = 1.0

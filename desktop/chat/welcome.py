@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Literal
 
-from PySide6.QtCore import QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.chat.style import COLUMN, Style
@@ -72,8 +72,6 @@ class Welcome(QWidget):
         self.setAccessibleName(text or _("Loading the chat"))
         self.title.setVisible(kind != "loading")
         self.words.setVisible(bool(text) and kind != "loading")
-        for choice in self.choices:
-            choice.setVisible(kind == "empty")
         self._fit()
         self._breathe()
         self.update()
@@ -82,7 +80,6 @@ class Welcome(QWidget):
         """Wear the theme."""
         self._style = style = Style(theme)
         space = style.space
-        width = min(space(130), space(COLUMN / 4))
         large = QFont(style.body)
         large.setPointSizeF(theme.body_size * 1.9)
         large.setWeight(QFont.Weight.DemiBold)
@@ -94,14 +91,11 @@ class Welcome(QWidget):
             layout.setContentsMargins(space(6), space(6), space(6), space(6))
         for label, colour in ((self.title, theme.text), (self.words, theme.muted)):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            label.setFixedWidth(width)
             label.setStyleSheet(
                 f"color: {colour.name()}; background: transparent; padding-bottom: {space(1)}px;"
             )
-        self._fit()
         hover = mix(theme.raised, theme.accent, 0.07).name()
         for choice in self.choices:
-            choice.setFixedWidth(width)
             choice.setStyleSheet(
                 f"QPushButton {{ text-align: left; padding: {space(3)}px {space(4)}px;"
                 f" color: {theme.text.name()}; background: {theme.raised.name()};"
@@ -110,12 +104,32 @@ class Welcome(QWidget):
                 f"QPushButton:hover {{ background: {hover}; }}"
                 f"QPushButton:focus {{ border: 2px solid {theme.accent.name()}; }}"
             )
+        self._fit()
         self.update()
 
+    def minimumSizeHint(self) -> QSize:
+        """Small: what does not fit is left out, and the window may be low."""
+        return QSize(self._style.space(40), self._style.space(10))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
     def _fit(self) -> None:
-        """Give the wrapped labels the height their text needs."""
+        """Give the wrapped labels the height their text needs, and show as many examples as there is room."""
+        space = self._style.space
+        width = max(space(30), min(space(130), space(COLUMN / 4), self.width() - space(12)))
         for label in (self.title, self.words):
-            label.setFixedHeight(max(0, label.heightForWidth(label.width())))
+            label.setFixedWidth(width)
+            label.setFixedHeight(max(0, label.heightForWidth(width)))
+        room = self.height() - space(12) - self.title.height() - self.words.height() - space(5)
+        for choice, (title, text) in zip(self.choices, prompts(), strict=True):
+            choice.setFixedWidth(width)
+            inside = choice.fontMetrics()
+            shown = inside.elidedText(text, Qt.TextElideMode.ElideRight, width - space(9))
+            choice.setText(f"{title}\n{shown}")
+            room -= choice.sizeHint().height() + space(2.5)
+            choice.setVisible(self.kind == "empty" and room >= 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

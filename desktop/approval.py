@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QKeySequence, QShortcut, QSyntaxHighlighter, QTextCharFormat
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.code_view import ROOM, CodeView
 from desktop.notices import announce
 from desktop.parts import button, label, restyle
-from desktop.theme import Theme, mix, spacing
+from desktop.theme import Theme, spacing
 from resources.translation import _, ngettext
 
-_ROOM = 30
 _OTHERS = 340
 _TARGETS = ("path", "host", "url", "command", "to")
 GUARD_MS = 500
@@ -67,7 +67,7 @@ class ApprovalPanel(QFrame):
         self.risk = label("", "badge")
         self.summary = label("", "section", wrap=True, selectable=True)
         self.waiting = label("", "small")
-        self.detail = _CodeView(self._theme)
+        self.detail = CodeView(self._theme)
         self.detail.setAccessibleName(_("What exactly would be done"))
         self.editor = QPlainTextEdit()
         self.editor.setProperty("role", "code")
@@ -141,7 +141,7 @@ class ApprovalPanel(QFrame):
         """Be low enough for a window of `height`: what does not fit is scrolled, the buttons always show."""
         self._room = height
         self.detail.fit(height // 4)
-        self.editor.setFixedHeight(max(3 * self.fontMetrics().lineSpacing() + _ROOM, height // 5))
+        self.editor.setFixedHeight(max(3 * self.fontMetrics().lineSpacing() + ROOM, height // 5))
         self._inside.activate()
         needed = max(
             self._inside.heightForWidth(max(self.width() - spacing(8), 200)), self._inside.sizeHint().height()
@@ -271,57 +271,6 @@ class ApprovalPanel(QFrame):
         self.approve.setText(
             _("Approve the edited call  Ctrl+Enter") if changed else _("Approve  Ctrl+Enter")
         )
-
-
-class _CodeView(QPlainTextEdit):
-    """Read-only text of fixed width that is as tall as it needs, up to a third of a small window."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self.setReadOnly(True)
-        self.setProperty("role", "code")
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByKeyboard | Qt.TextInteractionFlag.TextSelectableByMouse
-        )
-        self.setTabChangesFocus(True)
-        self._colours = _DiffColours(theme, self)
-
-    def fit(self, height: int) -> None:
-        """Be as high as the text, at least three lines of it and at most `height`."""
-        line = self.fontMetrics().lineSpacing()
-        self.setFixedHeight(min(max(3, height // line), self.blockCount()) * line + _ROOM)
-
-    def set_theme(self, theme: Theme) -> None:
-        self._colours.set_theme(theme)
-
-
-class _DiffColours(QSyntaxHighlighter):
-    """Added lines green, removed lines red, headers muted."""
-
-    def __init__(self, theme: Theme, view: QPlainTextEdit) -> None:
-        super().__init__(view.document())
-        self._theme = theme
-
-    def set_theme(self, theme: Theme) -> None:
-        self._theme = theme
-        self.rehighlight()
-
-    def highlightBlock(self, text: str) -> None:
-        theme = self._theme
-        if text.startswith(("+++", "---", "@@")):
-            self.setFormat(0, len(text), _ink(theme.muted))
-        elif text.startswith("+"):
-            self.setFormat(0, len(text), _ink(theme.success, mix(theme.code_background, theme.success, 0.1)))
-        elif text.startswith("-"):
-            self.setFormat(0, len(text), _ink(theme.danger, mix(theme.code_background, theme.danger, 0.1)))
-
-
-def _ink(colour: QColor, ground: QColor | None = None) -> QTextCharFormat:
-    made = QTextCharFormat()
-    made.setForeground(colour)
-    if ground is not None:
-        made.setBackground(ground)
-    return made
 
 
 def _exactly(asked: Asked) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QW
 from desktop.parts import Switch
 from desktop.theme import Theme
 
+_INSET = (7, 0, 0, 0)
 LARGEST = 2_147_483_647
 Saver = Callable[[Any], object]
 
@@ -69,6 +70,7 @@ def _whole(schema: dict[str, Any], value: int, save: Saver) -> QSpinBox:
     made.setRange(schema.get("minimum", -LARGEST), min(LARGEST, schema.get("maximum", LARGEST)))
     made.setValue(value)
     made.setGroupSeparatorShown(True)
+    made.lineEdit().setTextMargins(*_INSET)
     made.setKeyboardTracking(False)
     made.valueChanged.connect(save)
     _still(made)
@@ -81,6 +83,7 @@ def _number(schema: dict[str, Any], value: float, save: Saver) -> QDoubleSpinBox
     made.setRange(low, high)
     made.setSingleStep(0.1 if high - low <= 10 else 1.0)
     made.setDecimals(2)
+    made.lineEdit().setTextMargins(*_INSET)
     made.setValue(value)
     made.setKeyboardTracking(False)
     made.valueChanged.connect(save)

@@ -16,6 +16,7 @@ from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from models.generation import JsonObject
+from models.toolformat import dialect
 
 SECONDS = 1.0
 """A template that renders longer is stopped."""
@@ -94,10 +95,11 @@ class ChatTemplate:
                 return Rendered(self._run(plain, tools, extra))
             except _FAULTS as error:
                 reason = f"{type(error).__name__}: {error}"[:300]
-                again = self._without_system(plain, tools, extra)
-                if again is not None:
-                    return Rendered(again)
-                return Rendered(_plain_form(plain), reason)
+                if isinstance(error, TemplateTimeout):
+                    self._broken = reason  # once is enough: the next turn would wait again
+                    return Rendered(_plain_form(plain), reason)
+                again = self._otherwise(plain, tools, extra)
+                return Rendered(_plain_form(plain), reason) if again is None else Rendered(again)
         return Rendered(_plain_form(plain), self._broken)
 
     def shows_tools(self) -> bool:
@@ -108,29 +110,34 @@ class ChatTemplate:
         without, with_tool = self.render(asked, [], {}), self.render(asked, [_PROBE], {})
         return not with_tool.notice and _PROBE["function"]["name"] in with_tool.text != without.text
 
-    def _without_system(
+    def _otherwise(
         self, messages: list[JsonObject], tools: list[JsonObject], extra: JsonObject
     ) -> str | None:
-        """Some templates refuse a system message; it then opens the first user message."""
-        if len(messages) < 2 or messages[0]["role"] != "system" or messages[1]["role"] != "user":
-            return None
-        merged = dict(messages[1]) | {"content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
-        try:
-            return self._run([merged, *messages[2:]], tools, extra)
-        except _FAULTS:
-            return None
+        """A second try for templates that want a list where others want nothing when there are no tools, or
+        that refuse a system message, which then opens the first user message."""
+        attempts = [(messages, extra | {"tools": []})] if not tools else []
+        if [message["role"] for message in messages[:2]] == ["system", "user"]:
+            both = f"{messages[0]['content']}\n\n{messages[1]['content']}"
+            attempts.append(([dict(messages[1]) | {"content": both}, *messages[2:]], extra))
+        for changed, variables in attempts:
+            try:
+                return self._run(changed, tools, variables)
+            except _FAULTS:
+                continue
+        return None
 
     def _run(self, messages: list[JsonObject], tools: list[JsonObject], extra: JsonObject) -> str:
         with _memory_bound(512 << 20), _bounded(self.seconds):
             if self._compiled is None:
                 self._compiled = _environment().from_string(self.source)
             variables: JsonObject = {
-                "messages": messages,
+                "messages": list(messages),
                 "tools": tools or None,
                 "documents": None,
                 "bos_token": self.bos,
                 "eos_token": self.eos,
                 "add_generation_prompt": True,
+                **dialect.variables(tools),
             }
             pieces: list[str] = []
             length = 0
@@ -196,6 +203,9 @@ class _Sandbox(ImmutableSandboxedEnvironment):
             raise SecurityError("a field is too wide")
         return super().call_binop(context, operator, left, right)
 
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        return dialect.may_append(obj, attr) or super().is_safe_attribute(obj, attr, value)
+
     # Jinja's own names for the first three, so that a template's keyword arguments cannot clash.
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         if any(isinstance(value, int) and abs(value) > 1e6 for value in (*args, *kwargs.values())):
@@ -213,6 +223,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
         environment.globals.pop(name)
     environment.filters["tojson"] = _tojson
     environment.globals |= {"raise_exception": _raise_exception, "strftime_now": _strftime_now}
+    dialect.extend(environment)
     return environment
 
 

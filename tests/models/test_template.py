@@ -95,9 +95,9 @@ def test_control_texts_are_cut_in_what_others_wrote_but_not_in_what_the_model_wr
         "",
         "{% for %}",
         "{{ raise_exception('not like this') }}",
-        "{{ messages.nothing.at_all }}",
+        "{{ messages.nothing() }}",
         "{{ ''.__class__.__mro__[1].__subclasses__() }}",
-        "{{ messages.append(1) }}",
+        "{{ messages.clear() }}",
         "{{ self.__init__.__globals__ }}",
         "{{ raise_exception.__globals__ }}",
         "{% include 'x' %}",
@@ -122,8 +122,9 @@ def test_a_template_that_fails_or_reaches_out_gives_way_to_the_plain_form(source
 
 def test_a_template_that_never_ends_is_stopped() -> None:
     loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    template = ChatTemplate(loops, seconds=0.2)
     for _ in range(2):
-        rendered = ChatTemplate(loops, seconds=0.2).render(HELLO, [], {})
+        rendered = template.render(HELLO, [], {})
         assert rendered.text == PLAIN
         assert "TemplateTimeout" in rendered.notice
     assert ChatTemplate(CHATML).render(HELLO, [], {}).notice == ""
@@ -134,3 +135,8 @@ def test_a_template_that_writes_without_end_is_stopped() -> None:
     rendered = ChatTemplate(source, seconds=20).render(HELLO, [], {})
     assert rendered.text == PLAIN
     assert "OverflowError" in rendered.notice
+
+
+def test_a_template_that_wants_a_list_of_tools_gets_an_empty_one() -> None:
+    source = "{% for tool in tools %}{{ tool }}{% endfor %}{{ messages[0].content }}"
+    assert ChatTemplate(source).render(HELLO, [], {}).text == "Hello"

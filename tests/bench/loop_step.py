@@ -78,9 +78,9 @@ def _timed_fsync() -> Iterator[list[float]]:
     waits: list[float] = []
     original = os.fsync
 
-    def timed(descriptor: Any) -> None:
+    def timed(fd: Any) -> None:
         begin = time.perf_counter()
-        original(descriptor)
+        original(fd)
         waits.append(time.perf_counter() - begin)
 
     os.fsync = timed

@@ -1,0 +1,81 @@
+"""A bare llama_decode loop with the house's sampler, in a process of its own: what the engine can do."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from models.bindings import Library
+from models.generation import Sampling
+from models.sampling import sampler_chain
+
+CHUNK = 128
+LONGEST = 6.0
+"""Seconds; on a busy machine several threads wait for one another without end."""
+TEXT = b"The keeper of the lighthouse had written down the weather of every day for thirty years. "
+
+
+def main(path: str, window: int) -> None:
+    """Answer requests {threads, prompt, tokens, temperature}, a JSON line each, until stdin ends: evaluate
+    `prompt` tokens, decode up to `tokens` more within LONGEST, print how many a second there were."""
+    api = Library().api
+    model = api.llama_model_load_from_file(path.encode(), api.llama_model_default_params())
+    parameters = api.llama_context_default_params()
+    parameters.n_ctx, parameters.n_batch, parameters.n_ubatch = window, CHUNK, CHUNK
+    parameters.n_seq_max, parameters.no_perf = 1, True
+    context = api.llama_init_from_model(model, parameters)
+    vocab = api.llama_model_get_vocab(model)
+    batch = api.llama_batch_init(CHUNK, 0, 1)
+    for at in range(CHUNK):
+        batch.n_seq_id[at], batch.seq_id[at][0], batch.logits[at] = 1, 0, 0
+    print(json.dumps("ready"), flush=True)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        api.llama_set_n_threads(context, asked["threads"], asked["threads"])
+        api.llama_memory_clear(api.llama_get_memory(context), False)
+        _evaluate(api, context, batch, _tokens(api, vocab, asked["prompt"]))
+        print(json.dumps(_decode(api, context, batch, vocab, asked)), flush=True)
+
+
+def _tokens(api: Any, vocab: Any, count: int) -> list[int]:
+    text = TEXT * (count // 8 + 1)
+    found = (api.llama_token * len(text))()
+    made = api.llama_tokenize(vocab, text, len(text), found, len(text), False, False)
+    return list(found[: min(made, count)])
+
+
+def _evaluate(api: Any, context: Any, batch: Any, tokens: list[int]) -> None:
+    for start in range(0, len(tokens), CHUNK):
+        piece = tokens[start : start + CHUNK]
+        for at, token in enumerate(piece):
+            batch.token[at], batch.pos[at] = token, start + at
+        batch.n_tokens, last = len(piece), len(piece) - 1
+        batch.logits[last] = 1
+        api.llama_decode(context, batch)
+        batch.logits[last] = 0
+
+
+def _decode(api: Any, context: Any, batch: Any, vocab: Any, asked: dict[str, Any]) -> float:
+    """Tokens a second after the first one. A token that would end the reply does not."""
+    sampling = Sampling(temperature=asked["temperature"])
+    chain = sampler_chain(api, sampling, vocab, [])
+    batch.n_tokens, batch.logits[0] = 1, 1
+    token = api.llama_sampler_sample(chain, context, -1)
+    begin, done = time.perf_counter(), 0
+    for number in range(asked["tokens"]):
+        batch.token[0], batch.pos[0] = token, asked["prompt"] + number
+        api.llama_decode(context, batch)
+        token = api.llama_sampler_sample(chain, context, -1)
+        done = number + 1
+        if time.perf_counter() - begin > LONGEST:
+            break
+    seconds = time.perf_counter() - begin
+    batch.logits[0] = 0
+    api.llama_sampler_free(chain)
+    return done / seconds
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

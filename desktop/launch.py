@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def main(argv: list[str] | None = None) -> int:
 
         sys.stderr.write(sentence(code) + "\n")
         return _command_line(["chat"])
+    gc.disable()  # the window collects by its own timer, and nothing is worth collecting while it loads
     from desktop.application import run
 
     return run()

@@ -10,12 +10,15 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCKS = Path("installer/locks")
 PEERS = ("smolagents", "openai-agents", "pydantic-ai-slim", "langgraph", "xllamacpp")
 COMPILE = [".venv/bin/uv", "pip", "compile", "--quiet", "--universal", "--python-version", "3.11"]
+CACHE = ["--cache-dir", "build/lock-cache"]
+"""Resolving makes uv forget the engine it has built, so it happens in a cache of its own."""
+
 PLAIN = ["--generate-hashes", "--no-emit-index-url", "--no-header", "--no-annotate"]
 
 
 def compile_lock(name: str, *sources: str, given: str = "") -> None:
     """Write installer/locks/`name` from `sources`; `given` is read as requirements from "-"."""
-    command = [*COMPILE, *PLAIN, *sources, "--output-file", str(LOCKS / name)]
+    command = [*COMPILE, *CACHE, *PLAIN, *sources, "--output-file", str(LOCKS / name)]
     subprocess.run(command, cwd=ROOT, input=given, text=True, check=True)
 
 

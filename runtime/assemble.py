@@ -174,6 +174,8 @@ class Runtime:
     def health(self) -> list[Notice]:
         """What keeps this program from working as it should, as codes and fields."""
         found = [*self._faults, *self.profiles.notices()]
+        if (name := self.settings.agent.profile) in self.profiles.names():
+            found += self.registry.notices(self.profiles.get(name))
         if not os.access(self.home.root, os.W_OK):
             found.append(("home_unwritable", {"path": str(self.home.root), "reason": "read-only"}))
         if not self.library.list():

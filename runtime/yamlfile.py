@@ -52,7 +52,9 @@ def validate(data: CommentedMap, path: Path, model: type[ModelT]) -> ModelT:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
+        faults = error.errors(include_url=False)
+        # A misspelt name is the cause where the right one is reported missing too.
+        fault = next((found for found in faults if found["type"] == "extra_forbidden"), faults[0])
         where = fault["loc"]
         line = _line(data, where)
         key = ".".join(str(part) for part in where)

@@ -40,10 +40,7 @@ class Chat:
 
     def leave(self) -> None:
         """Close the session; one in which nothing was said is not kept."""
-        empty = not self.host.run(self.session.rows)
         self.host.call(self.session.close)
-        if empty and not self.session.private:
-            self.host.run(self.host.runtime.sessions.delete, self.session.id)
 
     def follow(self, start: Callable[[], Awaitable[object]]) -> ExitCode:
         """Run one turn that `start` starts and draw it."""

@@ -19,7 +19,6 @@ BENCHES = (
     "start",
     "long_session",
     "streaming",
-    "stall",
 )
 """Modules of this package; each has `measure(peers) -> list of figures`."""
 

@@ -59,6 +59,11 @@ class Engine(Protocol):
         window is full (`room` is then 0). Raises EngineError or Aborted."""
         ...
 
+    def constrain(self, grammar: str) -> bool:
+        """Allow only what `grammar` (GBNF, start symbol root) derives from the next token of the running
+        decode on; false, and nothing changes, if it cannot be used."""
+        ...
+
     def room(self) -> int:
         """Tokens that still fit into the window of the session last prefilled."""
         ...

@@ -19,7 +19,7 @@ from models.fit import CHUNK, choose
 from models.generation import LoadOptions, ModelInfo, Sampling
 from models.gguf import read_header
 from models.governor import Governor
-from models.sampling import sampler_chain
+from models.sampling import Sampler
 from models.template import JOINT
 from models.transcript import Transcript
 
@@ -75,6 +75,7 @@ class LlamaEngine:
         self._transcript = Transcript()
         self._pool: OrderedDict[str, _Saved] = OrderedDict()
         self._flag = ctypes.create_string_buffer(2)
+        self._sampler: Sampler | None = None
 
     # --- loading ------------------------------------------------------------------------------------
 
@@ -308,13 +309,14 @@ class LlamaEngine:
         loaded, api = self._need(), self._api
         transcript, batch, context = self._transcript, loaded.batch, loaded.context
         pieces, ends, window = loaded.pieces, loaded.ends, loaded.window
-        sample, evaluate = api.llama_sampler_sample, api.llama_decode
+        evaluate = api.llama_decode
         note, now = loaded.decoding.note, time.perf_counter
-        chain = sampler_chain(api, sampling, loaded.vocab, transcript.tokens)
+        sampler = self._sampler = Sampler(api, sampling, loaded.vocab, transcript.tokens)
+        sample = sampler.sample
         batch.n_tokens, batch.logits[0] = 1, 1
         try:
             while True:
-                token = sample(chain, context, -1)
+                token = sample(context)
                 piece = pieces.get(token)
                 if piece is None:
                     piece = self._learn(token)
@@ -333,7 +335,11 @@ class LlamaEngine:
                 transcript.append(token, piece)
         finally:
             batch.logits[0] = 0
-            api.llama_sampler_free(chain)
+            sampler.close()
+            self._sampler = None
+
+    def constrain(self, grammar: str) -> bool:
+        return self._sampler is not None and self._sampler.constrain(grammar)
 
     def room(self) -> int:
         return self._need().window - self._transcript.held

@@ -1,7 +1,9 @@
-"""Builds the native chain that chooses the next token."""
+"""Builds the native chain that chooses the next token, and holds it to a grammar once one is set."""
 
 from __future__ import annotations
 
+import ctypes
+import math
 import secrets
 from typing import Any
 
@@ -11,9 +13,62 @@ _PENALISED = 64
 """How many last tokens the repeat penalty looks at."""
 
 
-def sampler_chain(api: Any, sampling: Sampling, vocab: Any, history: list[int]) -> Any:
-    """A chain for one reply, to be freed by the caller with llama_sampler_free; `history` is the prompt."""
+class Sampler:
+    """Chooses the tokens of one reply; `close` frees it. `history` is the prompt.
+
+    Under a grammar the free choice is tried first: one token is checked in microseconds, all of a vocabulary
+    in milliseconds. Only a token the grammar refuses is chosen again among those it allows.
+    """
+
+    def __init__(self, api: Any, sampling: Sampling, vocab: Any, history: list[int]) -> None:
+        self._api, self._sampling, self._vocab, self._history = api, sampling, vocab, history
+        self._free = sampler_chain(api, sampling, vocab, history)
+        self._strict: Any = None
+        self._grammar: Any = None
+        self._one = api.llama_token_data(0, 1.0, 0.0)
+        self._alone = api.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
+
+    def sample(self, context: Any) -> int:
+        """The next token, given what `context` evaluated last."""
+        api = self._api
+        token = int(api.llama_sampler_sample(self._free, context, -1))
+        if self._strict is None:
+            return token
+        self._one.id, self._one.logit = token, 1.0
+        self._alone.selected = -1
+        api.llama_sampler_apply(self._grammar, ctypes.byref(self._alone))
+        if math.isinf(self._one.logit):
+            return int(api.llama_sampler_sample(self._strict, context, -1))
+        api.llama_sampler_accept(self._strict, token)
+        return token
+
+    def constrain(self, grammar: str) -> bool:
+        """From the next token on allow only what `grammar` (GBNF, start symbol root) derives, then the end.
+        False, and nothing changes, if the library does not take the grammar."""
+        api = self._api
+        made = api.llama_sampler_init_grammar(self._vocab, grammar.encode("utf-8", "replace"), b"root")
+        if not made:
+            return False
+        if self._strict is not None:
+            api.llama_sampler_free(self._strict)
+        self._grammar = made
+        self._strict = sampler_chain(api, self._sampling, self._vocab, self._history, made)
+        return True
+
+    def close(self) -> None:
+        """Free the chains; idempotent."""
+        for chain in (self._free, self._strict):
+            if chain is not None:
+                self._api.llama_sampler_free(chain)
+        self._free = self._strict = self._grammar = None
+
+
+def sampler_chain(api: Any, sampling: Sampling, vocab: Any, history: list[int], first: Any = None) -> Any:
+    """A chain for one reply, to be freed by the caller with llama_sampler_free; `history` is the prompt.
+    `first` is a sampler that goes before all others and is freed with the chain."""
     chain = api.llama_sampler_chain_init(api.llama_sampler_chain_default_params())
+    if first is not None:
+        api.llama_sampler_chain_add(chain, first)
     if sampling.repeat_penalty != 1.0:
         size = api.llama_vocab_n_tokens(vocab)
         penalties = api.llama_sampler_init_penalties(size, _PENALISED, sampling.repeat_penalty, 0.0, 0.0)

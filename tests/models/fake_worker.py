@@ -73,6 +73,9 @@ class FakeEngine:
             while True:
                 yield b"word "
 
+    def constrain(self, grammar: str) -> bool:
+        return False
+
     def room(self) -> int:
         return 500
 

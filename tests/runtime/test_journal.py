@@ -70,7 +70,17 @@ def test_a_whole_last_line_without_its_newline_is_no_damage(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "bad", [b"garbage", b'{"v":1}', b"[1]", b'{"v":1,"id":"x","type":"user","time":1}', b"\xff\xfe\r\x00"]
+    "bad",
+    [
+        b"garbage",
+        b'{"v":1}',
+        b"[1]",
+        b'{"v":1,"id":"x","type":"user","time":1}',
+        b"\xff\xfe\r\x00",
+        b"[" * 100_000,
+        b'{"v":1,"id":"x","type":"note","time":1,"text":"a"} {}',
+    ],
+    ids=range(7),
 )
 def test_a_bad_record_in_the_middle_is_named_copied_once_and_left_out(tmp_path: Path, bad: bytes) -> None:
     path = tmp_path / "a.jsonl"

@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 import resources
-from models import hardware
 from models.library import Library
 from runtime.assemble import Runtime
 from runtime.journal import Journal
@@ -75,7 +74,8 @@ def _long_session(runtime: Runtime) -> str:
 
 
 def _server() -> dict[str, float]:
-    """The same history through llama.cpp's own server."""
+    """The same history through llama.cpp's own server; with one thread, because several of them wait for one
+    another without end on a busy machine, and the ratio is the same."""
     model = Library((resources.weights_dir(),)).find("bundled").path
     messages = [{"role": "system", "content": "You tell stories."}]
     for number in range(EXCHANGES):
@@ -84,7 +84,7 @@ def _server() -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="orion-bench-") as folder:
         history = Path(folder) / "history.json"
         history.write_text(json.dumps(messages), "utf-8")
-        times = run.call("server_ttft", str(model), str(history), str(hardware.usable_cores()), str(ROUNDS))
+        times = run.call("server_ttft", str(model), str(history), "1", str(ROUNDS))
     if not times:
         return {}
     cold, late = times[0::3], times[1::3] + times[2::3]

@@ -39,6 +39,9 @@ def read_name(source: Source, opens: Marks) -> Reading[tuple[str, str]]:
     identity = ""
     while True:
         yield from source.space()
+        mark = yield from source.mark(opens)
+        if mark:
+            continue
         written = yield from source.run(_NAME, _LONGEST)
         mark = yield from source.mark(opens)
         if not mark:

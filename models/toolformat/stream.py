@@ -20,6 +20,7 @@ from models.toolformat.writer import Writer
 
 Reader = ObjectReader | NamedReader | PythonReader | TagReader
 
+_BRACE = "{"
 FENCES = ("```json", "```tool_call", "```")
 _DISTINCT = re.compile(r"[<>\[\]|{}]")
 
@@ -86,7 +87,7 @@ class StreamParser:
         opens = known.opens() if offered and known.syntax not in ("none", "channels") else ()
         distinct = tuple(mark for mark in opens if _DISTINCT.search(mark))
         self._opens = frozenset(distinct or opens)
-        self._bare = offered and known.syntax in ("named", "python") and not self._opens
+        self._bare = offered and known.syntax in ("object", "named", "python") and not self._opens
         self._fences = frozenset(FENCES if offered and known.fenced else ())
         self._reason = frozenset(known.reasoning) - {""}
         self._set_silent(known.silent)
@@ -95,7 +96,8 @@ class StreamParser:
 
     def _set_silent(self, silent: tuple[str, ...]) -> None:
         self._silent = frozenset(silent)
-        self._marks = Marks((*self._opens, *self._fences, *self._silent, *self._reason))
+        bare = (_BRACE,) if self._bare and self._known.syntax == "object" else ()
+        self._marks = Marks((*self._opens, *self._fences, *self._silent, *self._reason, *bare))
 
     def _run(self) -> Reading[None]:
         if self._known.syntax == "channels":
@@ -114,6 +116,8 @@ class StreamParser:
                 yield from self._calls(mark)
             elif mark in self._reason:
                 yield from self._thought(mark)
+            elif mark == _BRACE:
+                yield from self._brace()
             elif mark in self._silent:
                 writer.part() if not writer.begun else None
             else:
@@ -131,10 +135,10 @@ class StreamParser:
                 yield from self._attempt("", NamedReader(known, self._source, self._writer, careful=True))
         elif first == "[" and known.syntax == "python" and self._bare:
             yield from self._attempt("", PythonReader(known, self._source, self._writer, careful=True))
-        elif first in "{[" and self._marks.at(self._source.text, self._source.at, True) == "":
+        elif first in "{[":
             while (mark := self._marks.at(self._source.text, self._source.at, self._source.ended)) is None:
                 yield
-            if not mark:
+            if mark in ("", _BRACE):
                 yield from self._attempt("", ObjectReader(known, self._source, self._writer, careful=True))
 
     def _names_a_tool(self) -> Reading[bool]:
@@ -173,6 +177,15 @@ class StreamParser:
             text = "".join(record)
             self._writer.content(text.removeprefix(mark) if mark in self._silent else text)
             self._writer.begun = True
+
+    def _brace(self) -> Reading[None]:
+        """A brace at the start of a line may begin a call, where calls stand without marks."""
+        source = self._source
+        if not self._writer.line_start:
+            self._writer.content(_BRACE)
+            return
+        source.at -= len(_BRACE)
+        yield from self._attempt("", ObjectReader(self._known, source, self._writer, careful=True))
 
     def _fence(self, mark: str) -> Reading[None]:
         """A fenced block at the start of a line may hold calls."""

@@ -94,7 +94,16 @@ class Writer:
     def drain(self) -> list[Item]:
         """The items since the last call of this."""
         items, self._items = self._items, []
-        return items
+        merged: list[Item] = []
+        for item in items:
+            last = merged[-1] if merged else None
+            if isinstance(item, CallArguments) and isinstance(last, CallArguments):
+                merged[-1] = CallArguments(item.index, last.text + item.text)
+            elif isinstance(item, Text) and isinstance(last, Text) and item.kind == last.kind:
+                merged[-1] = Text(item.kind, last.text + item.text)
+            else:
+                merged.append(item)
+        return merged
 
     def reply(self) -> Reply:
         """Everything so far."""

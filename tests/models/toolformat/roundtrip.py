@@ -107,7 +107,7 @@ def faults(source: str) -> tuple[ToolFormat, list[str], list[str]]:
             begun = begun.removesuffix(common_suffix([begun, known.turn_end]))
         if thought and known.reasoning[0] not in turn:
             begun = primer_of(known, prober.turn(None)) + begun
-        if known.syntax == "channels" and calls and not thought:
+        if known.syntax == "channels" and calls and "<|channel|>final" not in turn and not thought:
             thought, content = content, ""
         parser = StreamParser(known, TOOLS)
         parser.feed(begun)

@@ -67,7 +67,7 @@ def _module_complaints(name: str, text: str) -> Iterator[str]:
         yield f"{name} has {lines} lines; {LONGEST_MODULE} are the end"
     if NAMELESS.match(Path(name).stem):
         yield f"{name} is not named for what it defines"
-    if not (ast.get_docstring(ast.parse(text)) or "").split("\n")[0].endswith("."):
+    if not (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0].endswith("."):
         yield f"{name} does not open with a sentence about itself"
 
 

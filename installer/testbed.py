@@ -87,7 +87,8 @@ def _desktop(folder: Path) -> dict[str, str]:
 
 
 def _call(command: list[str], environment: dict[str, str]) -> int:
-    child = subprocess.Popen(command, env=environment, preexec_fn=_die_with_parent)
+    """Run the command, and meanwhile bury every orphan that it leaves, as the init process would."""
+    child = subprocess.Popen(command, env=environment, preexec_fn=_begin_command)
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         del frame
@@ -95,7 +96,10 @@ def _call(command: list[str], environment: dict[str, str]) -> int:
 
     signal.signal(signal.SIGTERM, pass_on)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the command as well
-    code = child.wait()
+    ended, status = 0, 0
+    while ended != child.pid:
+        ended, status = os.wait()
+    code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
 
@@ -141,6 +145,11 @@ def _until(what: str, is_up: Callable[[], bool]) -> None:
 def _succeeds(command: list[str], environment: dict[str, str], said: str) -> bool:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return done.returncode == 0 and said in done.stdout
+
+
+def _begin_command() -> None:
+    _die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background inherits a deaf one
 
 
 def _die_with_parent() -> None:

@@ -95,7 +95,7 @@ class Constraint:
         begin = rules.add("begin", " | ".join(starts))
         text = rules.text(f"{literal(lead)} {begin}")
         header = (
-            '("<|channel|>" ("commentary" | "analysis"))? " "? ("<|constrain|>json" | "json")? "<|message|>"'
+            '("<|channel|>" ("commentary" | "analysis"))? (" json" | " "? "<|constrain|>json")? "<|message|>"'
         )
         return f"{text}header ::= {header}\n"
 

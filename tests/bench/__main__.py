@@ -12,15 +12,20 @@ from pathlib import Path
 from tests.bench.figure import Figure, store, table
 
 ROOT = Path(__file__).resolve().parents[2]
-BENCHES = (
-    "loop_step",
-    "decode",
-    "late_turn",
-    "start",
-    "long_session",
-    "streaming",
-)
-"""Modules of this package; each has `measure(peers) -> list of figures`."""
+BENCHES = {
+    "loop_step": ("loop_step", "loop_step_overhead"),
+    "decode": ("decode_ratio",),
+    "late_turn": ("cached_ttft_ratio",),
+    "start": ("start_to_window", "idle_pss"),
+    "long_session": ("open_10k",),
+    "streaming": ("stream_frame", "stall"),
+}
+"""Modules of this package, each with `measure(peers)`, and the names of the figures it returns."""
+
+
+def bench_of(name: str) -> str:
+    """The module called `name` or measuring the figure `name`; an empty string for a name nobody knows."""
+    return next((bench for bench, figures in BENCHES.items() if name in (bench, *figures)), "")
 
 
 def main() -> int:
@@ -29,13 +34,13 @@ def main() -> int:
     parser.add_argument("name", nargs="*", help=f"one of: {', '.join(BENCHES)}")
     parser.add_argument("--peers", action="store_true", help="also through the programs in build/peers")
     chosen = parser.parse_args()
-    unknown = [name for name in chosen.name if name not in BENCHES]
+    unknown = [name for name in chosen.name if not bench_of(name)]
     if unknown:
         parser.error(f"there is no bench {unknown[0]}; they are: {', '.join(BENCHES)}")
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; other work here disturbs absolute")
     print("figures, so they come with a reference from the same run, interleaved: the ratio decides.\n")
     figures: list[Figure] = []
-    for name in chosen.name or BENCHES:
+    for name in dict.fromkeys(map(bench_of, chosen.name)) or BENCHES:
         started = time.monotonic()
         found = importlib.import_module(f"tests.bench.{name}").measure(peers=chosen.peers)
         print(table(found), flush=True)

@@ -39,7 +39,7 @@ class Probe:
 @contextmanager
 def probe(home: Path, kind: str, *rest: str) -> Iterator[Probe]:
     """The probe of `kind` on the test-bed's screen, or on none where there is no test-bed."""
-    environment = os.environ | {"ORION_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"ORION_HOME": str(home)}
     environment["QT_QPA_PLATFORM"] = "xcb" if "TESTBED" in os.environ else "offscreen"
     command = [sys.executable, "-m", "tests.bench.window_probe", kind, str(time.monotonic()), *rest]
     process = subprocess.Popen(

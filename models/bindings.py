@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
 import os
 import sys
@@ -32,6 +33,16 @@ class Library:
         self._log = self.api.llama_log_callback(self._listen)
         self.api.llama_log_set(self._log, None)
         self.api.llama_backend_init()
+
+    @property
+    def version(self) -> str:
+        """Which build of the library this is, as far as stored states are concerned."""
+        try:
+            release = importlib.metadata.version("llama-cpp-python")
+        except importlib.metadata.PackageNotFoundError:
+            release = ""
+        path = str(getattr(getattr(self.api, "_lib", None), "_name", ""))
+        return f"{release} {os.path.getsize(path) if os.path.isfile(path) else 0}"
 
     def _listen(self, level: int, text: bytes, _data: Any) -> None:
         if level in (_WARNING, _ERROR):

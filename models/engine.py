@@ -49,9 +49,10 @@ class Engine(Protocol):
         """How many tokens `prompt` (a rendered template) has."""
         ...
 
-    def prefill(self, session: str, prompt: str, tick: Tick) -> Prefilled:
-        """Bring `prompt` into the memory of `session`, evaluating only what differs from what it holds.
-        Raises EngineError (context_overflow, model_evaluation_failed) or Aborted."""
+    def prefill(self, session: str, prompt: str, tick: Tick, *, private: bool = False) -> Prefilled:
+        """Bring `prompt` into the memory of `session`, evaluating only what differs from what it holds; that
+        of a `private` one is never written to disk. Raises EngineError (context_overflow,
+        model_evaluation_failed) or Aborted."""
         ...
 
     def decode(self, sampling: Sampling) -> Iterator[bytes]:
@@ -70,6 +71,10 @@ class Engine(Protocol):
 
     def evict(self, session: str) -> None:
         """Forget the memory of `session`; unknown ones are ignored."""
+        ...
+
+    def park(self) -> None:
+        """Write the memory of all sessions to where it is found again: the engine is about to end."""
         ...
 
     def abort(self) -> None:

@@ -16,7 +16,8 @@ class LoadOptions:
 
     `window` 0 chooses the context length (tokens) from the file, the memory and `window_cap`. `threads` 0
     means all physical cores. `ram_limit` 0 means the memory available now (bytes). `pool_limit` bounds the
-    memory (bytes) that keeps the state of conversations other than the current one.
+    memory (bytes) that keeps the state of conversations other than the current one. `state_folder`, if any,
+    keeps states on disk, at most `state_limit` bytes of them, for when the model is loaded again.
     """
 
     path: str
@@ -25,6 +26,8 @@ class LoadOptions:
     threads: int = 0
     ram_limit: int = 0
     pool_limit: int = 1 << 30
+    state_folder: str = ""
+    state_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ class Sampling:
 @dataclass(frozen=True, slots=True)
 class GenerateRequest:
     """One answer. `session` keys the warm prompt cache; messages and tools have the shape of the OpenAI
-    chat interface; `template` holds extra variables of the chat template, such as enable_thinking."""
+    chat interface; `template` holds extra variables of the chat template, such as enable_thinking. Nothing
+    of a `private` one is written to disk."""
 
     model: LoadOptions
     session: str
@@ -68,6 +72,7 @@ class GenerateRequest:
     sampling: Sampling = field(default_factory=Sampling)
     max_tokens: int = 1024
     template: JsonObject = field(default_factory=dict)
+    private: bool = False
 
     def as_frame(self) -> JsonObject:
         """The request as it travels to the worker."""

@@ -1,15 +1,11 @@
-"""The engine over llama.cpp: one model, one live sequence, and a bounded pool of other sessions' states."""
+"""The engine over llama.cpp: one model, text to tokens, and their evaluation."""
 
 from __future__ import annotations
 
 import ctypes
-import sys
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from models import hardware
 from models.bindings import Library
@@ -18,96 +14,40 @@ from models.errors import EngineError
 from models.fit import CHUNK, choose
 from models.generation import LoadOptions, ModelInfo, Sampling
 from models.gguf import read_header
-from models.governor import Governor
+from models.native import Native, Shape, complaint, open_native
 from models.sampling import Sampler
+from models.state_store import StateStore, fingerprint
 from models.template import JOINT
-from models.transcript import Transcript
+from models.warm_memory import WarmMemory
 
-_CONTROL = 3
-"""The token type of a control token in the file's vocabulary."""
-
-_SPM = 1
 _ABORTED = 2
-_BYTES_A_SECOND = 1e9
-"""Weights that the slowest machine worth using reads in a second, when nothing else runs."""
-
 _JOINT = JOINT.encode()
 
 
-@dataclass(slots=True)
-class _Saved:
-    """The state of a session that is not the live one."""
-
-    transcript: Transcript
-    state: ctypes.Array[ctypes.c_char]
-
-
-@dataclass(slots=True)
-class _Loaded:
-    """Native handles of a model; freed together."""
-
-    model: Any
-    context: Any
-    vocab: Any
-    memory: Any
-    batch: Any
-    template: TemplateSource
-    window: int
-    pool_limit: int
-    decoding: Governor
-    reading: Governor
-    ends: set[int] = field(default_factory=set)
-    pieces: dict[int, bytes] = field(default_factory=dict)
-
-
 class LlamaEngine:
-    """Implements models.engine.Engine. EngineError from the constructor if this machine cannot run it.
-
-    Switching sessions copies the state of the live one into the pool (13 ms for 160 MB, measured) instead of
-    keeping several sequences in one context, where the attention of each would run over the cells of all.
-    """
+    """Implements models.engine.Engine. EngineError from the constructor if this machine cannot run it."""
 
     def __init__(self) -> None:
         self._library = Library()
         self._api = self._library.api
-        self._loaded: _Loaded | None = None
-        self._live = ""
-        self._transcript = Transcript()
-        self._pool: OrderedDict[str, _Saved] = OrderedDict()
-        self._flag = ctypes.create_string_buffer(2)
+        self._loaded: Native | None = None
+        self._warm: WarmMemory | None = None
         self._sampler: Sampler | None = None
+        self._flag = ctypes.create_string_buffer(2)
 
     # --- loading ------------------------------------------------------------------------------------
 
     def load(self, options: LoadOptions, progress: Callable[[float], bool]) -> ModelInfo:
+        self.park()
         self.close()
         header = read_header(Path(options.path))
         threads = options.threads or hardware.usable_cores()
         fit = choose(
             header, options.window, options.window_cap, options.ram_limit or hardware.memory_available()
         )
-        api = self._api
-        model = self._open_model(options.path, progress)
-        context = self._open_context(model, fit.window, threads)
-        if not context:
-            api.llama_model_free(model)
-            raise EngineError("worker_out_of_memory", model=header.name, reason=self._complaint())
-        vocab = api.llama_model_get_vocab(model)
-        self._loaded = _Loaded(
-            model=model,
-            context=context,
-            vocab=vocab,
-            memory=api.llama_get_memory(context),
-            batch=self._batch(),
-            template=self._template(
-                header.chat_template, vocab, header.metadata.get("tokenizer.ggml.token_type")
-            ),
-            window=min(fit.window, int(api.llama_n_ctx(context))),
-            pool_limit=options.pool_limit,
-            decoding=Governor(threads, header.tensor_bytes / _BYTES_A_SECOND),
-            reading=Governor(threads, header.tensor_bytes / (8 * _BYTES_A_SECOND), patience=1),
-        )
-        self._interruptible(context)
+        shape = Shape(fit.window, CHUNK, threads)
+        self._loaded = open_native(self._library, header, shape, self._flag, progress)
+        self._warm = WarmMemory(self._loaded, options.pool_limit, self._store(options))
         return ModelInfo(
             path=options.path,
             name=header.name,
@@ -121,70 +61,13 @@ class LlamaEngine:
             tools_in_template=False,
         )
 
-    def _open_model(self, path: str, progress: Callable[[float], bool]) -> Any:
-        api = self._api
-
-        stopped = False
-
-        def on_progress(fraction: float, _data: Any) -> bool:
-            nonlocal stopped
-            stopped = not progress(fraction)
-            return not stopped
-
-        parameters = api.llama_model_default_params()
-        parameters.n_gpu_layers = 0
-        callback = api.llama_progress_callback(on_progress)
-        parameters.progress_callback = callback
-        model = api.llama_model_load_from_file(path.encode(sys.getfilesystemencoding()), parameters)
-        if stopped:
-            raise Aborted
-        if not model:
-            raise EngineError("model_load_failed", path=path, reason=self._complaint())
-        return model
-
-    def _open_context(self, model: Any, window: int, threads: int) -> Any:
-        api = self._api
-        parameters = api.llama_context_default_params()
-        parameters.n_ctx = window
-        parameters.n_batch = parameters.n_ubatch = CHUNK
-        parameters.n_seq_max = 1
-        parameters.n_threads = parameters.n_threads_batch = threads
-        parameters.no_perf = True
-        # On a processor, flash attention makes decoding slower: 54 against 32 ms a token at 4,096 tokens.
-        parameters.flash_attn_type = api.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        return api.llama_init_from_model(model, parameters)
-
-    def _batch(self) -> Any:
-        batch = self._api.llama_batch_init(CHUNK, 0, 1)
-        for at in range(CHUNK):
-            batch.n_seq_id[at], batch.seq_id[at][0], batch.logits[at] = 1, 0, 0
-        return batch
-
-    def _interruptible(self, context: Any) -> None:
-        """Let `abort` stop a running computation. The library asks a C function before every operation; a
-        Python one would take the interpreter lock each time, so strlen of a flag byte answers instead."""
-        library = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None)
-        asked = ctypes.cast(library.strlen, self._api.ggml_abort_callback)
-        self._flag[0] = b"\0"
-        self._api.llama_set_abort_callback(context, asked, ctypes.cast(self._flag, ctypes.c_void_p))
-
-    def _template(self, source: str, vocab: Any, types: Any) -> TemplateSource:
-        api = self._api
-        controls = [token for token, kind in enumerate(types or ()) if kind == _CONTROL]
-        texts = (api.llama_vocab_get_text(vocab, token) or b"" for token in controls)
-        return TemplateSource(
-            text=source,
-            bos=self._text_of(vocab, api.llama_vocab_bos(vocab)),
-            eos=self._text_of(vocab, api.llama_vocab_eos(vocab)),
-            controls=tuple(text.decode("utf-8", "replace") for text in texts),
-        )
-
-    def _text_of(self, vocab: Any, token: int) -> str:
-        text = self._api.llama_vocab_get_text(vocab, token) if token >= 0 else b""
-        return (text or b"").decode("utf-8", "replace")
-
-    def _complaint(self) -> str:
-        return self._library.complaints[-1] if self._library.complaints else "the library gave no reason"
+    def _store(self, options: LoadOptions) -> StateStore | None:
+        """Where states of this model lie; they depend on the engine's build and the layout of its cache."""
+        if not options.state_folder or options.state_limit <= 0:
+            return None
+        facts = (self._library.version, self._api.LLAMA_STATE_SEQ_VERSION, "f16", "no flash attention")
+        name = fingerprint(Path(options.path), *facts)
+        return StateStore(Path(options.state_folder), options.state_limit, name)
 
     # --- text and tokens ----------------------------------------------------------------------------
 
@@ -228,18 +111,17 @@ class LlamaEngine:
 
     # --- the memory of sessions ---------------------------------------------------------------------
 
-    def prefill(self, session: str, prompt: str, tick: Tick) -> Prefilled:
-        loaded = self._need()
+    def prefill(self, session: str, prompt: str, tick: Tick, *, private: bool = False) -> Prefilled:
+        loaded, warm = self._need(), self._memory()
         text = prompt.encode("utf-8", "replace")
-        known = self._known(session)
-        tokens = known.plan(text, self._tokenise, self._is_control)
+        tokens = warm.known(session).plan(text, self._tokenise, self._is_control)
         if len(tokens) >= loaded.window:
             raise EngineError("context_overflow", prompt_tokens=len(tokens), window=loaded.window)
         if not tokens:
             raise EngineError("model_evaluation_failed", reason="the prompt is empty")
-        self._activate(session)
-        known = self._transcript
-        shared = self._forget_from(min(known.common(tokens), len(tokens) - 1))
+        warm.activate(session, private)
+        known = warm.transcript
+        shared = warm.forget_from(min(known.common(tokens), len(tokens) - 1))
         known.restart(text, tokens, shared)
         tick(shared, len(tokens))
         for start in range(shared, len(tokens), CHUNK):
@@ -249,65 +131,19 @@ class LlamaEngine:
             tick(known.held, len(tokens))
         return Prefilled(len(tokens), shared)
 
-    def _known(self, session: str) -> Transcript:
-        if session == self._live:
-            return self._transcript
-        saved = self._pool.get(session)
-        return saved.transcript if saved else Transcript()
-
-    def _activate(self, session: str) -> None:
-        """Make `session` the live one: the present one goes to the pool, an earlier state comes back."""
-        if session == self._live:
-            return
-        loaded, api = self._need(), self._api
-        saved = self._pool.pop(session, None)
-        self._save_live()
-        api.llama_memory_clear(loaded.memory, False)
-        self._live, self._transcript = session, saved.transcript if saved else Transcript()
-        if saved and not api.llama_state_seq_set_data(
-            loaded.context, ctypes.cast(saved.state, ctypes.POINTER(ctypes.c_uint8)), len(saved.state), 0
-        ):
-            api.llama_memory_clear(loaded.memory, False)
-            self._transcript.held = 0
-
-    def _save_live(self) -> None:
-        loaded, api = self._need(), self._api
-        if not self._live or not self._transcript.held:
-            return
-        size = api.llama_state_seq_get_size(loaded.context, 0)
-        if size > loaded.pool_limit:
-            return
-        while (
-            self._pool and size + sum(len(saved.state) for saved in self._pool.values()) > loaded.pool_limit
-        ):
-            self._pool.popitem(last=False)
-        state = ctypes.create_string_buffer(size)
-        pointer = ctypes.cast(state, ctypes.POINTER(ctypes.c_uint8))
-        if api.llama_state_seq_get_data(loaded.context, pointer, size, 0) == size:
-            self._pool[self._live] = _Saved(self._transcript, state)
-
-    def _forget_from(self, position: int) -> int:
-        """Drop what the live sequence holds from `position` on; a memory that cannot forget a part (recurrent
-        models) forgets all. How many tokens remain."""
-        loaded, api = self._need(), self._api
-        if position >= self._transcript.held:
-            return position
-        if position and api.llama_memory_seq_rm(loaded.memory, 0, position, -1):
-            return position
-        api.llama_memory_clear(loaded.memory, False)
-        return 0
-
     def evict(self, session: str) -> None:
-        self._pool.pop(session, None)
-        if session == self._live and self._loaded:
-            self._api.llama_memory_clear(self._loaded.memory, False)
-            self._live, self._transcript = "", Transcript()
+        if self._warm is not None:
+            self._warm.evict(session)
+
+    def park(self) -> None:
+        if self._warm is not None:
+            self._warm.park()
 
     # --- evaluating ---------------------------------------------------------------------------------
 
     def decode(self, sampling: Sampling) -> Iterator[bytes]:
         loaded, api = self._need(), self._api
-        transcript, batch, context = self._transcript, loaded.batch, loaded.context
+        transcript, batch, context = self._memory().transcript, loaded.batch, loaded.context
         pieces, ends, window = loaded.pieces, loaded.ends, loaded.window
         evaluate = api.llama_decode
         note, now = loaded.decoding.note, time.perf_counter
@@ -342,7 +178,7 @@ class LlamaEngine:
         return self._sampler is not None and self._sampler.constrain(grammar)
 
     def room(self) -> int:
-        return self._need().window - self._transcript.held
+        return self._need().window - self._memory().transcript.held
 
     def _evaluate(self, tokens: list[int], start: int, *, last: bool) -> None:
         loaded = self._need()
@@ -368,14 +204,14 @@ class LlamaEngine:
 
     def _broke_off(self, code: int) -> None:
         """Bring transcript and memory back in step after a failed evaluation, then raise."""
-        loaded = self._need()
-        held = self._api.llama_memory_seq_pos_max(loaded.memory, 0) + 1
-        self._transcript.held = min(self._transcript.held, held)
-        if held > self._transcript.held:
-            self._transcript.held = self._forget_from(self._transcript.held)
+        warm = self._memory()
+        held = self._api.llama_memory_seq_pos_max(self._need().memory, 0) + 1
+        warm.transcript.held = min(warm.transcript.held, held)
+        if held > warm.transcript.held:
+            warm.transcript.held = warm.cut(warm.transcript.held)
         if code == _ABORTED:
             raise Aborted
-        raise EngineError("model_evaluation_failed", reason=f"{self._complaint()} (code {code})")
+        raise EngineError("model_evaluation_failed", reason=f"{complaint(self._library)} (code {code})")
 
     def abort(self) -> None:
         self._flag[0] = b"\1"
@@ -384,15 +220,16 @@ class LlamaEngine:
         self._flag[0] = b"\0"
 
     def close(self) -> None:
-        loaded, self._loaded = self._loaded, None
-        self._pool.clear()
-        self._live, self._transcript = "", Transcript()
+        loaded, self._loaded, self._warm = self._loaded, None, None
         if loaded:
-            self._api.llama_batch_free(loaded.batch)
-            self._api.llama_free(loaded.context)
-            self._api.llama_model_free(loaded.model)
+            loaded.close()
 
-    def _need(self) -> _Loaded:
+    def _memory(self) -> WarmMemory:
+        if self._warm is None:
+            raise EngineError("model_load_failed", path="", reason="no model is loaded")
+        return self._warm
+
+    def _need(self) -> Native:
         if self._loaded is None:
             raise EngineError("model_load_failed", path="", reason="no model is loaded")
         return self._loaded

@@ -22,6 +22,9 @@ from models.template import ChatTemplate
 HEARTBEAT = 0.5
 """Seconds between two signs of life while a request is being worked on."""
 
+OBEY, PARK = 1.0, 10.0
+"""Seconds that the end of stdin leaves a running request to break off, and the engine to store its memory."""
+
 PACE = 1 / 30
 """Seconds between two frames of text; the first token goes out at once."""
 
@@ -47,7 +50,7 @@ def run(engine: Callable[[], Engine]) -> int:
         wire.wait_for_end()
         return 1
     worker = Worker(made, wire)
-    wire.listen(worker.accept)
+    wire.listen(worker.accept, worker.end)
     wire.send({"t": "hello", "pid": os.getpid()})
     worker.serve()
     return 0
@@ -64,32 +67,36 @@ class Wire:
         os.dup2(null, 0)
         os.close(null)
         self._lock = threading.Lock()
+        self._ended = False
 
     def send(self, frame: Frame) -> None:
-        """Write a frame; callable from any thread. The end of the reader ends the process."""
+        """Write a frame; callable from any thread. The end of the reader ends the process, unless the end of
+        stdin is ending it already."""
         data = memoryview(encode(frame))
         with self._lock:
             try:
                 while data:
                     data = data[os.write(self._output, data) :]
             except OSError:
-                os._exit(0)
+                if not self._ended:
+                    os._exit(0)
 
-    def listen(self, accept: Callable[[Frame], None]) -> None:
-        """Hand every incoming frame to `accept` in a thread; the end of the stream ends the process."""
-        threading.Thread(target=self._read, args=(accept,), name="wire", daemon=True).start()
+    def listen(self, accept: Callable[[Frame], None], end: Callable[[], None]) -> None:
+        """Hand every incoming frame to `accept` in a thread; the end of the stream ends the process when
+        `end` returns."""
+        threading.Thread(target=self._read, args=(accept, end), name="wire", daemon=True).start()
 
     def wait_for_end(self) -> None:
         """Return when the other side closes its end."""
         while os.read(self._input, 65536):
             pass
 
-    def _read(self, accept: Callable[[Frame], None]) -> None:
-        while True:
-            frame = read_blocking(self._take)
-            if frame is None:
-                os._exit(0)
+    def _read(self, accept: Callable[[Frame], None], end: Callable[[], None]) -> None:
+        while (frame := read_blocking(self._take)) is not None:
             accept(frame)
+        self._ended = True
+        end()
+        os._exit(0)
 
     def _take(self, count: int) -> bytes:
         pieces: list[bytes] = []
@@ -114,6 +121,9 @@ class Worker:
         self._finished = 0
         self._cancelled: set[int] = set()
         self._busy = threading.Event()
+        self._ending = False
+        self._free = threading.Event()
+        self._parked = threading.Event()
         self._options: LoadOptions | None = None
         self._info: ModelInfo | None = None
         self._template = ChatTemplate("")
@@ -131,14 +141,22 @@ class Worker:
         self._wire.send({"t": "ack", "id": frame["id"]})
         self._queue.put(frame)
 
+    def end(self) -> None:
+        """Called by the wire's thread: break off what runs and store what is warm, within OBEY and PARK."""
+        with self._lock:
+            self._ending = True
+            self._engine.abort()
+        self._queue.put({"t": "end", "id": 0})
+        if self._free.wait(OBEY):
+            self._parked.wait(PARK)
+
     def serve(self) -> None:
-        """Answer requests for ever."""
-        while True:
-            frame = self._queue.get()
+        """Answer requests until the end of the wire."""
+        while (frame := self._queue.get())["t"] != "end":
             with self._lock:
                 self._current = frame["id"]
                 self._engine.resume()
-                if frame["id"] in self._cancelled:
+                if self._ending or frame["id"] in self._cancelled:
                     self._engine.abort()
             self._busy.set()
             answer = self._answer(frame)
@@ -147,6 +165,11 @@ class Worker:
                 self._current, self._finished = 0, frame["id"]
                 self._cancelled.discard(frame["id"])
             self._wire.send(answer | {"id": frame["id"]})
+        self._free.set()
+        self._wire.send({"t": "ending"})
+        self._engine.resume()
+        self._engine.park()
+        self._parked.set()
 
     def _answer(self, frame: Frame) -> Frame:
         try:
@@ -208,7 +231,8 @@ class Worker:
         begin = time.monotonic()
         prompt, notice = self._prompt(frame)
         stream = _Stream(self._wire, frame["id"], opened_by(prompt))
-        prefilled = self._engine.prefill(frame["session"], prompt, stream.prefill)
+        session, private = frame["session"], frame["private"]
+        prefilled = self._engine.prefill(session, prompt, stream.prefill, private=private)
         middle = time.monotonic()
         limit = min(frame["max_tokens"], info.window - prefilled.tokens)
         stop = self._decode(frame, stream, limit)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any, Literal
@@ -27,7 +28,7 @@ from models.generation import (
 )
 from models.worker_process import Limits, WorkerProcess, default_command
 
-EngineState = Literal["starting", "restarted", "loading", "ready", "busy", "dead"]
+EngineState = Literal["starting", "restarted", "loading", "ready", "busy", "dead", "unloaded"]
 
 
 class LocalEngine:
@@ -53,6 +54,10 @@ class LocalEngine:
         self._died = False
         self._info: ModelInfo | None = None
         self._closed = False
+        self._idle: asyncio.TimerHandle | None = None
+        self._unloading: asyncio.Task[None] | None = None
+        self.idle_seconds = 0.0
+        """After so long without a request the worker ends and its memory is free; 0 never."""
 
     @property
     def pid(self) -> int:
@@ -89,7 +94,7 @@ class LocalEngine:
         """
         if self._turn.locked():
             yield Waiting()
-        async with self._turn:
+        async with self._turn, self._awake():
             for attempt in (1, 2):
                 worker = self._worker
                 if worker is None or not await self._usable(worker):
@@ -112,16 +117,47 @@ class LocalEngine:
     async def close(self) -> None:
         """End the worker; idempotent. Running answers end in an error."""
         self._closed = True
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._unloading is not None:
+            await self._unloading
+        await self._end()
+
+    async def unload(self) -> None:
+        """End the worker, so that the model leaves the memory, once running answers are done; what is warm is
+        stored as the options say, and the next request loads it again."""
+        async with self._turn:
+            await self._end()
+            self._died = False
+        self._on_state("unloaded")
+
+    async def _end(self) -> None:
         worker, watch, self._worker, self._watch = self._worker, self._watch, None, None
+        self._info = None
         if watch is not None:
             watch.cancel()
             await asyncio.gather(watch, return_exceptions=True)
         if worker is not None:
             await worker.stop()
 
+    @contextlib.asynccontextmanager
+    async def _awake(self) -> AsyncIterator[None]:
+        """While a request runs the worker is not idle; then it is, until the next."""
+        if self._idle is not None:
+            self._idle.cancel()
+        try:
+            yield
+        finally:
+            if self.idle_seconds > 0 and not self._closed:
+                self._idle = asyncio.get_running_loop().call_later(self.idle_seconds, self._on_idle)
+
+    def _on_idle(self) -> None:
+        if not self._turn.locked() and not self._closed:
+            self._unloading = asyncio.create_task(self.unload())
+
     async def _ask(self, frame: Frame) -> Frame:
         """The result frame of a short request."""
-        async with self._turn:
+        async with self._turn, self._awake():
             for attempt in (1, 2):
                 worker = self._worker
                 if worker is None or not await self._usable(worker):

@@ -29,13 +29,15 @@ class Limits:
     """Patience with a worker, in seconds.
 
     `start` until its first word, `silence` without any sign of life while it works, `stall` without progress
-    (a token, a prompt chunk, a step of loading), `settle` for obeying a cancel.
+    (a token, a prompt chunk, a step of loading), `settle` for obeying a cancel, `park` for storing the memory
+    of sessions before it ends.
     """
 
     start: float = 60.0
     silence: float = 10.0
     stall: float = 300.0
     settle: float = 2.0
+    park: float = 10.0
 
 
 def default_command() -> tuple[str, ...]:
@@ -65,6 +67,7 @@ class WorkerProcess:
         self._settling: asyncio.Task[None] | None = None
         self._acknowledged = False
         self._begun = False
+        self._ending = False
         self.model = ""
         self.dead = asyncio.Event()
         self._drain = asyncio.create_task(self._drain_stderr())
@@ -161,20 +164,26 @@ class WorkerProcess:
         return cause_of_death(status or 0, bytes(self._stderr), self.model, killed_for_memory=grown)
 
     async def stop(self) -> None:
-        """End the child: its stdin closes, then it is killed if it lingers. Idempotent."""
+        """End the child: its stdin closes, it stores the memory of sessions, and is killed if it lingers.
+        Idempotent."""
         stdin = self._process.stdin
         if stdin is not None:
             stdin.close()
         try:
-            async with asyncio.timeout(self._limits.settle):
-                await self.dead.wait()
-        except TimeoutError:
-            self._kill(None)
+            await self._depart(self._limits.settle)
+            if self._ending:
+                await self._depart(self._limits.park)
         finally:
             if not self.dead.is_set():
                 self._kill(None)
         await asyncio.gather(self._reader, self._drain)
         await self.settle()
+
+    async def _depart(self, seconds: float) -> None:
+        """Return when the child is dead, or after `seconds`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.dead.wait()
 
     async def _greet(self) -> None:
         self._running = True
@@ -241,6 +250,9 @@ class WorkerProcess:
 
     def _take(self, frame: Frame) -> None:
         self._seen = time.monotonic()
+        if frame["t"] == "ending":
+            self._ending = True
+            return
         ident = frame.get("id", self._request)
         if ident != self._request:
             return

@@ -48,7 +48,7 @@ class FakeEngine:
     def count(self, prompt: str) -> int:
         return len(prompt.split())
 
-    def prefill(self, session: str, prompt: str, tick: Tick) -> Prefilled:
+    def prefill(self, session: str, prompt: str, tick: Tick, *, private: bool = False) -> Prefilled:
         tick(0, 10)
         if self._mode == "assert":
             sys.stderr.write("x" * 200_000 + "\nggml.c:12: GGML_ASSERT(n > 0) failed\n")
@@ -81,6 +81,9 @@ class FakeEngine:
 
     def evict(self, session: str) -> None:
         """Nothing is kept."""
+
+    def park(self) -> None:
+        """Nothing is stored."""
 
     def abort(self) -> None:
         self._stopped.set()

@@ -7,7 +7,11 @@ from typing import Any, Literal
 
 JsonObject = dict[str, Any]
 
-StopReason = Literal["stop", "length", "cancelled"]
+StopReason = Literal["stop", "tool_calls", "length", "cancelled"]
+
+Acting = Literal["guaranteed", "parsed", "fallback"]
+"""How a model calls tools: its own format under a grammar that allows only valid calls; its own format,
+parsed; or a format that the prompt explains, under a grammar, where the template knows of no tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class ModelInfo:
     predicted_bytes: int
     tools_in_template: bool
     notice: str = ""
+    acting: Acting = "fallback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,24 @@ class Reasoning:
 
 
 @dataclass(frozen=True, slots=True)
+class Writing:
+    """More of a call that is not whole yet; `name` is the tool's."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call. `arguments` is the JSON text of an object unless `fault` says what is wrong with it: one
+    of the faults of models.toolformat.items.ToolCall, or "too_many". `id` is the model's own or ""."""
+
+    name: str
+    arguments: str
+    id: str = ""
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens and times of one answer; `cached_tokens` of the prompt were not evaluated again."""
 
@@ -146,4 +169,4 @@ class Finished:
     notice: str = ""
 
 
-GenerateEvent = Waiting | Starting | Loading | Prefill | Text | Reasoning | Finished
+GenerateEvent = Waiting | Starting | Loading | Prefill | Text | Reasoning | Writing | Call | Finished

@@ -67,13 +67,17 @@ class Rendered:
 
 @dataclass(slots=True)
 class ChatTemplate:
-    """A chat template with what it refers to; `controls` are neutralised in messages not by the model."""
+    """A chat template with what it refers to; `controls` are neutralised in messages not by the model.
+
+    `text_arguments` hands calls' arguments over as JSON text, for templates that print them as they are.
+    """
 
     source: str
     bos: str = ""
     eos: str = ""
     controls: tuple[str, ...] = ()
     seconds: float = SECONDS
+    text_arguments: bool = False
     _compiled: Any = None
     _broken: str = ""
     _controls: re.Pattern[str] | None = field(default=None)
@@ -158,7 +162,7 @@ class ChatTemplate:
         if message.get("role") != "assistant" and self._controls is not None:
             flat["content"] = self._controls.sub(_cut, flat["content"])
         if message.get("tool_calls"):
-            flat["tool_calls"] = [_call(call) for call in message["tool_calls"]]
+            flat["tool_calls"] = [_call(call, self.text_arguments) for call in message["tool_calls"]]
         return flat
 
 
@@ -173,9 +177,9 @@ def _content(content: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _call(call: JsonObject) -> JsonObject:
+def _call(call: JsonObject, as_text: bool) -> JsonObject:
     function = dict(call.get("function", {}))
-    if isinstance(function.get("arguments"), str):
+    if not as_text and isinstance(function.get("arguments"), str):
         try:
             function["arguments"] = json.loads(function["arguments"])
         except ValueError:

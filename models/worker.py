@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import queue
 import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from models.engine import Aborted, Engine
 from models.errors import EngineError
 from models.frames import Frame, encode, read_blocking
 from models.generation import LoadOptions, ModelInfo, Sampling
-from models.reasoning import ReasoningSplitter, opened_by
-from models.template import ChatTemplate
+from models.reply import PACE, Reply
+from models.speech import Prompt, Speech
 
 HEARTBEAT = 0.5
 """Seconds between two signs of life while a request is being worked on."""
 
 OBEY, PARK = 1.0, 10.0
 """Seconds that the end of stdin leaves a running request to break off, and the engine to store its memory."""
-
-PACE = 1 / 30
-"""Seconds between two frames of text; the first token goes out at once."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -126,7 +122,7 @@ class Worker:
         self._parked = threading.Event()
         self._options: LoadOptions | None = None
         self._info: ModelInfo | None = None
-        self._template = ChatTemplate("")
+        self._speech: Speech | None = None
         threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
 
     def accept(self, frame: Frame) -> None:
@@ -208,63 +204,67 @@ class Worker:
             return frame["id"] not in self._cancelled
 
         info = self._engine.load(options, progress)
-        source = self._engine.template()
-        self._template = ChatTemplate(source.text, source.bos, source.eos, source.controls)
-        notice = self._template.render([{"role": "user", "content": "Hello"}], [], {}).notice
-        tools = self._template.shows_tools()
-        self._info = ModelInfo(**(asdict(info) | {"notice": notice, "tools_in_template": tools}))
+        self._speech = speech = Speech(self._engine.template())
+        tools = speech.tools_in_template
+        self._info = replace(info, notice=speech.notice, tools_in_template=tools, acting=speech.acting)
         self._options = options
         self._wire.send({"t": "loaded", "id": frame["id"], "info": asdict(self._info)})
         return self._info
 
-    def _prompt(self, frame: Frame) -> tuple[str, str]:
-        tools = frame["tools"] if self._info and self._info.tools_in_template else []
-        rendered = self._template.render(frame["messages"], tools, frame["template"])
-        return rendered.text, rendered.notice
+    def _prompt(self, frame: Frame) -> Prompt:
+        if self._speech is None:
+            raise EngineError("model_load_failed", path="", reason="no model is loaded")
+        return self._speech.prompt(frame["messages"], frame["tools"], frame["template"])
 
     def _count(self, frame: Frame) -> Frame:
         self._load(frame)
-        return {"t": "result", "tokens": self._engine.count(self._prompt(frame)[0])}
+        return {"t": "result", "tokens": self._engine.count(self._prompt(frame).text)}
 
     def _generate(self, frame: Frame) -> Frame:
         info = self._load(frame)
         begin = time.monotonic()
-        prompt, notice = self._prompt(frame)
-        stream = _Stream(self._wire, frame["id"], opened_by(prompt))
-        session, private = frame["session"], frame["private"]
-        prefilled = self._engine.prefill(session, prompt, stream.prefill, private=private)
+        prompt = self._prompt(frame)
+        ident = {"id": frame["id"]}
+
+        def evaluated(done: int, total: int) -> None:
+            self._wire.send({"t": "prefill", "done": done, "total": total} | ident)
+
+        prefilled = self._engine.prefill(frame["session"], prompt.text, evaluated, private=frame["private"])
+        reply = Reply(lambda said: self._wire.send(said | ident), prompt, self._engine.constrain)
         middle = time.monotonic()
         limit = min(frame["max_tokens"], info.window - prefilled.tokens)
-        stop = self._decode(frame, stream, limit)
+        stop = self._decode(frame, reply, limit)
+        if stop == "stop" and reply.calls:
+            stop = "tool_calls"
         end = time.monotonic()
         usage = {
             "prompt_tokens": prefilled.tokens,
             "cached_tokens": prefilled.cached,
-            "completion_tokens": stream.tokens,
+            "completion_tokens": reply.tokens,
             "prefill_ms": round(1000 * (middle - begin), 3),
             "decode_ms": round(1000 * (end - middle), 3),
         }
-        return {"t": "result", "stop": stop, "usage": usage, "window": info.window, "notice": notice}
+        return {"t": "result", "stop": stop, "usage": usage, "window": info.window, "notice": prompt.notice}
 
-    def _decode(self, frame: Frame, stream: _Stream, limit: int) -> str:
+    def _decode(self, frame: Frame, reply: Reply, limit: int) -> str:
         """Stream tokens; a cancel keeps what was written so far."""
         stop = "stop"
         pieces = self._engine.decode(Sampling(**frame["sampling"]))
         cancelled, ident = self._cancelled, frame["id"]
         try:
             for piece in pieces:
-                stream.add(piece)
+                reply.add(piece)
                 if ident in cancelled:
                     stop = "cancelled"
                     break
-                if stream.tokens >= limit:
+                if reply.tokens >= limit:
                     stop = "length"
                     break
         except Aborted:
             stop = "cancelled"
         finally:
             pieces.close()  # type: ignore[attr-defined]  # frees the sampler now, not at collection
-        stream.finish()
+        reply.finish()
         return stop
 
     def _beat(self) -> None:
@@ -272,42 +272,6 @@ class Worker:
             self._busy.wait()
             self._wire.send({"t": "beat"})
             time.sleep(HEARTBEAT)
-
-
-class _Stream:
-    """Turns token bytes into frames of whole characters, reasoning apart, at most one each PACE."""
-
-    def __init__(self, wire: Wire, ident: int, opening: str) -> None:
-        self._wire = wire
-        self._ident = ident
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._splitter = ReasoningSplitter(opening)
-        self._pending: list[bytes] = []
-        self._due = 0.0
-        self.tokens = 0
-
-    def prefill(self, done: int, total: int) -> None:
-        self._wire.send({"t": "prefill", "id": self._ident, "done": done, "total": total})
-
-    def add(self, piece: bytes) -> None:
-        self.tokens += 1
-        self._pending.append(piece)
-        now = time.monotonic()
-        if now >= self._due:
-            self._due = now + PACE
-            self._flush(final=False)
-
-    def finish(self) -> None:
-        self._flush(final=True)
-
-    def _flush(self, *, final: bool) -> None:
-        text = self._decoder.decode(b"".join(self._pending), final)
-        self._pending.clear()
-        spans = self._splitter.feed(text)
-        if final:
-            spans += self._splitter.finish()
-        for kind, span in spans:
-            self._wire.send({"t": kind, "id": self._ident, "text": span, "tokens": self.tokens})
 
 
 def _error(code: str, **fields: Any) -> Frame:

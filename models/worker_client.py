@@ -12,6 +12,7 @@ from typing import Any, Literal
 from models.errors import EngineError
 from models.frames import Frame
 from models.generation import (
+    Call,
     Finished,
     GenerateEvent,
     GenerateRequest,
@@ -25,6 +26,7 @@ from models.generation import (
     Text,
     Usage,
     Waiting,
+    Writing,
 )
 from models.worker_process import Limits, WorkerProcess, default_command
 
@@ -219,6 +221,10 @@ def _event(frame: dict[str, Any]) -> GenerateEvent:
             return Text(frame["text"])
         case "reasoning":
             return Reasoning(frame["text"])
+        case "writing":
+            return Writing(frame["name"])
+        case "call":
+            return Call(**frame["call"])
         case "result":
             usage = Usage(**frame.get("usage", _NOTHING))
             return Finished(frame["stop"], usage, frame.get("window", 0), frame.get("notice", ""))

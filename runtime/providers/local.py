@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, assert_never
@@ -13,12 +15,14 @@ from runtime.messages import (
     JsonObject,
     Message,
     StopReason,
+    ToolCall,
     ToolMessage,
     ToolSpec,
     Usage,
     UserMessage,
 )
 from runtime.providers.provider import (
+    CallReady,
     Failed,
     Finished,
     Progress,
@@ -32,11 +36,11 @@ from runtime.settings import LocalModel
 
 if TYPE_CHECKING:
     from models.errors import EngineError
-    from models.generation import GenerateEvent, LoadOptions
+    from models.generation import Call, GenerateEvent, LoadOptions
     from models.library import Library, ModelFile
     from models.worker_client import LocalEngine
 
-TRAITS = Traits(name="local", local=True, tools=False)
+TRAITS = Traits(name="local", local=True)
 
 _USER_FAULTS = frozenset({"context_overflow", "model_too_large", "model_unknown", "model_missing"})
 _POOL_PART = 8
@@ -46,7 +50,8 @@ _POOL_PART = 8
 class LocalProvider:
     """Answers with a model file of `library`, run by one engine child that all sessions of the process share.
 
-    Models whose template knows no tools are sent none. `command` replaces the way the child is started.
+    A model whose template knows no tools is told of them in the system prompt. `command` replaces the way the
+    child is started.
     """
 
     def __init__(self, library: Library, settings: LocalModel, command: Sequence[str] | None = None) -> None:
@@ -86,7 +91,8 @@ class LocalProvider:
             )
             async with aclosing(self.engine.generate(asked)) as events:
                 async for event in events:
-                    yield _item(event)
+                    if (item := _item(event)) is not None:
+                        yield item
         except EngineError as error:
             yield Failed(_translated(error))
 
@@ -161,7 +167,7 @@ def _message(message: Message) -> JsonObject:
                     {
                         "id": call.id,
                         "type": "function",
-                        "function": {"name": call.name, "arguments": call.arguments},
+                        "function": {"name": call.name, "arguments": _arguments(call)},
                     }
                     for call in message.calls
                 ]
@@ -175,6 +181,12 @@ def _message(message: Message) -> JsonObject:
             }
         case _:
             assert_never(message)
+
+
+def _arguments(call: ToolCall) -> str:
+    """As JSON text, in the order and the spacing in which models write it, so that the prompt continues what
+    is evaluated already."""
+    return json.dumps(call.arguments, ensure_ascii=False)
 
 
 def _tools(tools: tuple[ToolSpec, ...]) -> list[JsonObject]:
@@ -191,7 +203,7 @@ def _tools(tools: tuple[ToolSpec, ...]) -> list[JsonObject]:
     ]
 
 
-def _item(event: GenerateEvent) -> StreamItem:
+def _item(event: GenerateEvent) -> StreamItem | None:
     from models import generation as said
 
     match event:
@@ -207,9 +219,36 @@ def _item(event: GenerateEvent) -> StreamItem:
             return TextDelta(text)
         case said.Reasoning(text):
             return ReasoningDelta(text)
+        case said.Writing():
+            return None
+        case said.Call():
+            return CallReady(_call(event))
         case said.Finished(stop_reason, usage, window):
             reason: StopReason = stop_reason
             counted = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
             return Finished(reason, counted, usage.tokens_per_second, window)
         case _:
             assert_never(event)
+
+
+_FAULTS = {
+    "unclosed": "the reply ended before the call was complete",
+    "not_json": "they are no JSON",
+    "not_an_object": "they are no JSON object",
+    "not_finite": "a number is not finite",
+    "too_deep": "they are nested too deeply",
+    "too_many": "the reply held too many calls; ask for fewer at a time",
+}
+
+
+def _call(call: Call) -> ToolCall:
+    """A call as the house knows it. Its id is ours, because models write the same one twice; it has the nine
+    letters and digits that the strictest template wants."""
+    arguments: JsonObject = {}
+    fault = _FAULTS.get(call.fault, call.fault)
+    try:
+        found = json.loads(call.arguments or "{}")
+        arguments = found if isinstance(found, dict) else {}
+    except (ValueError, RecursionError):
+        fault = fault or _FAULTS["not_json"]
+    return ToolCall(secrets.token_hex(5)[:9], call.name, arguments, fault)

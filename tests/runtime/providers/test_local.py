@@ -29,6 +29,7 @@ from runtime.messages import (
 )
 from runtime.providers.local import LocalProvider
 from runtime.providers.provider import (
+    CallReady,
     Failed,
     Finished,
     Progress,
@@ -41,6 +42,11 @@ from runtime.settings import LocalModel
 from tests.conftest import missing
 
 SETTINGS = LocalModel(window=1024)
+CALCULATOR = ToolSpec(
+    "calculator",
+    "Evaluates arithmetic.",
+    {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]},
+)
 FAKE = (sys.executable, str(Path(__file__).parents[2] / "models" / "fake_worker.py"))
 
 
@@ -58,6 +64,16 @@ def user(text: str) -> UserMessage:
 def request(*messages: Message, model: str = "bundled", most: int = 6, session: str = "s") -> Request:
     tools = (ToolSpec("echo", "Repeats.", {"type": "object", "properties": {}}),)
     return Request(session, model, "Be brief.", messages, tools, temperature=0.0, max_tokens=most)
+
+
+def worked(ident: str, expression: str, result: str) -> tuple[Message, ...]:
+    """An exchange in which the calculator was used."""
+    return (
+        user(f"What is {expression}?"),
+        AssistantMessage("", calls=(ToolCall(ident, "calculator", {"expression": expression}),)),
+        ToolMessage(ident, "calculator", (Text(result),)),
+        AssistantMessage(f"It is {result}."),
+    )
 
 
 def play(
@@ -113,11 +129,25 @@ def test_a_conversation_streams_and_its_later_turn_is_cached() -> None:
     play(scene)
 
 
-def test_tools_are_not_sent_to_a_model_whose_template_has_none() -> None:
+def test_a_model_whose_template_has_no_tools_is_told_of_them_and_calls_one() -> None:
+    """What the tiny model means matters little: the call it begins is whole, of this tool, and valid."""
+
     async def scene(provider: LocalProvider) -> None:
-        asked = request(user("Hello"))
-        with_tools = await provider.count(asked)
-        assert with_tools == await provider.count(replace(asked, tools=()))
+        asked = replace(request(user("Hello")), tools=(CALCULATOR,), max_tokens=80)
+        assert await provider.count(asked) > await provider.count(replace(asked, tools=())) + 40
+        example = (
+            *worked("c1", "2 + 2", "4"),
+            *worked("c2", "3 * 5", "15"),
+            user("What is 12 * 9?"),
+        )
+        items = await gather(provider, replace(asked, messages=example))
+        (call,) = [item.call for item in items if isinstance(item, CallReady)]
+        assert (call.name, call.error) == ("calculator", "")
+        assert set(call.arguments) == {"expression"}
+        assert isinstance(call.arguments["expression"], str)
+        end = items[-1]
+        assert isinstance(end, Finished)
+        assert end.stop_reason == "tool_calls"
 
     play(scene)
 

@@ -1,0 +1,156 @@
+"""How the loaded model is spoken to and heard: its prompts, its calls, and what holds them to their form."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+
+from models.engine import TemplateSource
+from models.generation import Acting, JsonObject
+from models.reasoning import opened_by
+from models.template import ChatTemplate
+from models.toolformat.constraint import constraint
+from models.toolformat.derive import derive
+from models.toolformat.fallback import call_text, fallback, result_text, system_block
+from models.toolformat.format import ToolFormat
+from models.toolformat.stream import StreamParser, primer_of
+from models.trigger import Trigger
+
+_derived = lru_cache(maxsize=8)(derive)
+_RETOLD = "the model's template refuses earlier calls, so they are told to it in words ({reason})"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A rendered request. `known` is the format of calls in the reply, None where no tool was offered."""
+
+    text: str
+    notice: str = ""
+    known: ToolFormat | None = None
+    tools: tuple[JsonObject, ...] = ()
+    constrained: bool = True
+
+    @property
+    def opening(self) -> str:
+        """The mark of reasoning that the prompt leaves open, or ""."""
+        return opened_by(self.text)
+
+    def parser(self) -> StreamParser | None:
+        """What takes the reply apart; None where no call can be in it."""
+        if self.known is None:
+            return None
+        return StreamParser(self.known, self.tools, primer=primer_of(self.known, self.text))
+
+    def trigger(self) -> Trigger | None:
+        """What holds calls to their form; None where they are only parsed."""
+        if self.known is None or not self.constrained:
+            return None
+        held = constraint(self.known, self.tools, fence=True)
+        return Trigger(held, primer_of(self.known, self.text)) if held else None
+
+
+class Speech:
+    """The form of one model's conversations, found out once when it is loaded."""
+
+    def __init__(self, source: TemplateSource) -> None:
+        known = _derived(source.text, bos=source.bos, eos=source.eos)
+        self._native = known.shows_tools and known.syntax != "none" and not known.fault
+        self._known = known if self._native else fallback(known)
+        self._template = ChatTemplate(
+            source.text,
+            source.bos,
+            source.eos,
+            source.controls,
+            text_arguments=known.arguments_as == "text",
+        )
+        self.notice = self._template.render([{"role": "user", "content": "Hello"}], [], {}).notice
+
+    @property
+    def tools_in_template(self) -> bool:
+        """Whether the model's own template tells it of tools."""
+        return self._native
+
+    @property
+    def acting(self) -> Acting:
+        """How sure calls of this model are."""
+        if not self._native:
+            return "fallback"
+        return "guaranteed" if self._known.constrainable else "parsed"
+
+    def prompt(self, messages: list[JsonObject], tools: list[JsonObject], extra: JsonObject) -> Prompt:
+        """The prompt for the next reply. Never fails; `notice` says what could not be rendered as it is."""
+        offered = tuple(tools)
+        known = self._known if tools else None
+        if not self._native:
+            told = _with_block(_retold(messages), tools) if tools else _retold(messages)
+            rendered = self._template.render(told, [], extra)
+            return Prompt(rendered.text, rendered.notice, known, offered)
+        rendered = self._template.render(_numbered(messages, self._known.id_form), tools, extra)
+        if not rendered.notice:
+            return Prompt(rendered.text, "", known, offered)
+        again = self._template.render(_retold(messages), tools, extra)
+        if not again.notice:
+            return Prompt(again.text, _RETOLD.format(reason=rendered.notice), known, offered)
+        told = _with_block(_retold(messages), tools) if tools else _retold(messages)
+        last = self._template.render(told, [], extra)
+        return Prompt(last.text, rendered.notice, fallback(self._known) if tools else None, offered)
+
+
+def _with_block(messages: list[JsonObject], tools: list[JsonObject]) -> list[JsonObject]:
+    """The tools as part of the system prompt."""
+    block = system_block(tools)
+    if messages and messages[0]["role"] == "system":
+        first = dict(messages[0]) | {"content": f"{messages[0]['content']}\n\n{block}"}
+        return [first, *messages[1:]]
+    return [{"role": "system", "content": block}, *messages]
+
+
+def _retold(messages: list[JsonObject]) -> list[JsonObject]:
+    """Calls and results as plain text; messages of one role that follow one another become one."""
+    told: list[JsonObject] = []
+    for message in messages:
+        role, text = message["role"], _text(message)
+        if role == "tool":
+            role, text = "user", result_text(str(message.get("name") or "tool"), text)
+        calls = [
+            call_text(call["function"]["name"], _arguments(call)) for call in message.get("tool_calls") or ()
+        ]
+        text = "\n".join(part for part in (text, *calls) if part)
+        if told and told[-1]["role"] == role:
+            told[-1] = told[-1] | {"content": f"{told[-1]['content']}\n{text}"}
+        else:
+            kept = {key: value for key, value in message.items() if key == "reasoning_content"}
+            told.append({"role": role, "content": text} | kept)
+    return told
+
+
+def _numbered(messages: list[JsonObject], form: str) -> list[JsonObject]:
+    """With ids as the model's format wants them, where it wants them in a form of its own."""
+    if not form:
+        return messages
+    ids: dict[str, str] = {}
+    made: list[JsonObject] = []
+    for message in messages:
+        if message.get("tool_calls"):
+            calls = []
+            for call in message["tool_calls"]:
+                ids[call["id"]] = form.format(name=call["function"]["name"], index=len(ids))
+                calls.append(call | {"id": ids[call["id"]]})
+            message = message | {"tool_calls": calls}
+        elif "tool_call_id" in message:
+            message = message | {"tool_call_id": ids.get(message["tool_call_id"], message["tool_call_id"])}
+        made.append(message)
+    return made
+
+
+def _text(message: JsonObject) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _arguments(call: JsonObject) -> str:
+    arguments = call["function"].get("arguments")
+    return arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)

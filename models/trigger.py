@@ -1,0 +1,98 @@
+"""Notices while a reply is written that a call begins, and says to what grammar the rest is held."""
+
+from __future__ import annotations
+
+from models.toolformat.constraint import Constraint
+
+_FENCE = "```"
+_TELLING = 2
+"""Letters of a tool's name after which a fenced object is taken for a call and not for an answer."""
+
+
+class Trigger:
+    """Fed every piece of one reply as it is sampled. `primer` is what the prompt wrote of the reply.
+
+    Marks inside reasoning are nothing. A mark of the model's own format begins a call at once; fenced JSON
+    only when it names a tool, because an answer may show other JSON.
+    """
+
+    def __init__(self, constraint: Constraint, primer: str = "") -> None:
+        self._constraint = constraint
+        self._opening, self._closing = constraint.known.reasoning
+        self._plain = tuple(mark for mark in constraint.marks if not mark.startswith(_FENCE))
+        self._fences = tuple(mark for mark in constraint.marks if mark.startswith(_FENCE))
+        self._head = _solid(f'{{"{constraint.known.name_path[0]}":"') if constraint.known.name_path else ""
+        self._longest = max((len(mark) for mark in (*constraint.marks, self._closing)), default=0)
+        self._names = [name for name, _ in constraint.tools]
+        self._text = ""
+        self._fence = -1
+        self._thinking = False
+        self._over = False
+        if primer:
+            self.feed(primer)
+
+    def feed(self, piece: str) -> str:
+        """The grammar for what follows `piece`, once; "" as long as there is none."""
+        if self._over or not piece:
+            return ""
+        start = max(0, len(self._text) - self._longest)
+        self._text += piece
+        if self._thinking:
+            self._think(start)
+            return ""
+        if self._opening and len(self._text) < 4 * self._longest:
+            head = self._text.lstrip()
+            if head.startswith(self._opening):
+                self._text, self._thinking = head[len(self._opening) :], True
+                self._think(0)
+                return ""
+        return self._grammar(start)
+
+    def _think(self, start: int) -> None:
+        at = self._text.find(self._closing, start) if self._closing else -1
+        if at >= 0:
+            self._text, self._thinking = self._text[at + len(self._closing) :], False
+
+    def _grammar(self, start: int) -> str:
+        constraint = self._constraint
+        if constraint.at_start:
+            words = self._text.lstrip()
+            for mark in self._plain:
+                if words.startswith(mark):
+                    return self._found(mark, words[len(mark) :])
+        else:
+            for mark in self._plain:
+                at = self._text.find(mark, start)
+                if at >= 0 and (found := self._found(mark, self._text[at + len(mark) :])):
+                    return found
+        return self._fenced(start)
+
+    def _fenced(self, start: int) -> str:
+        """A fence at the start of a line, from the first letters of a tool's name on."""
+        for mark in self._fences:
+            at = self._text.find(mark, start)
+            if at >= 0 and not self._text[:at].rpartition("\n")[2].strip():
+                self._fence = at + len(mark)
+            if self._fence < 0:
+                continue
+            written = self._text[self._fence :]
+            body = _solid(written)
+            if not self._head.startswith(body[: len(self._head)]):
+                self._fence = -1
+            elif len(body) > len(self._head):
+                name = body[len(self._head) :]
+                if any(one.startswith(name) and len(name) >= min(_TELLING, len(one)) for one in self._names):
+                    return self._found(mark, written)
+                if not any(one.startswith(name) for one in self._names):
+                    self._fence = -1
+        return ""
+
+    def _found(self, mark: str, written: str) -> str:
+        grammar = self._constraint.grammar(mark, written)
+        self._over = grammar is not None
+        return grammar or ""
+
+
+def _solid(text: str) -> str:
+    """Without white space."""
+    return "".join(text.split())

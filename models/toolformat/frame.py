@@ -43,7 +43,7 @@ class Frame:
     def around(self, known: ToolFormat, header: str = "") -> ToolFormat:
         """`known` with header, reasoning and answer marks; a `header` that is given is taken as it is."""
         turns = [turn for turn in (self.prompt, self.plain, self.thinking, self.called) if turn]
-        header = header or whole_tags(common_prefix(turns)).lstrip("\n")
+        header = header or _shared(turns).lstrip("\n")
         shift = self.plain.find(header)
         pair = self._reasoning(header)
         if pair[0] and pair[0] in header:
@@ -96,3 +96,10 @@ class Frame:
 def _is_mark(text: str) -> bool:
     """Whether a line looks like a mark and not like a sentence of the prompt."""
     return 2 < len(text) <= _LONGEST and bool(_MARKLIKE.search(text))
+
+
+def _shared(turns: list[str]) -> str:
+    """What all turns begin with; where they differ in white space before a shared tag, that tag."""
+    header = whole_tags(common_prefix(turns))
+    again = whole_tags(common_prefix([turn[len(header) :].lstrip() for turn in turns]))
+    return again if tags(again) else header

@@ -68,7 +68,7 @@ class Sampling:
 class GenerateRequest:
     """One answer. `session` keys the warm prompt cache; messages and tools have the shape of the OpenAI
     chat interface; `template` holds extra variables of the chat template, such as enable_thinking. Nothing
-    of a `private` one is written to disk."""
+    of a `private` one is written to disk. Calls are held to a grammar where it is `constrained`."""
 
     model: LoadOptions
     session: str
@@ -78,6 +78,7 @@ class GenerateRequest:
     max_tokens: int = 1024
     template: JsonObject = field(default_factory=dict)
     private: bool = False
+    constrained: bool = True
 
     def as_frame(self) -> JsonObject:
         """The request as it travels to the worker."""

@@ -21,17 +21,17 @@ MOST_CALLS = 64
 
 class Reply:
     """Fed one token's bytes at a time by the thread that decodes. `send` takes frames without an id;
-    `constrain` is Engine.constrain."""
+    `constrain` is Engine.constrain, or None where calls are only parsed."""
 
     def __init__(
-        self, send: Callable[[Frame], None], prompt: Prompt, constrain: Callable[[str], bool]
+        self, send: Callable[[Frame], None], prompt: Prompt, constrain: Callable[[str], bool] | None
     ) -> None:
         self._send = send
         self._constrain = constrain
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._parser = prompt.parser()
         self._splitter = ReasoningSplitter("" if self._parser else prompt.opening)
-        self._trigger = prompt.trigger()
+        self._trigger = prompt.trigger() if constrain else None
         self._pending: list[str] = []
         self._due = 0.0
         self._name = ""
@@ -45,7 +45,8 @@ class Reply:
         self._pending.append(text)
         if self._trigger is not None and (grammar := self._trigger.feed(text)):
             self._trigger = None
-            self._constrain(grammar)
+            if self._constrain is not None:
+                self._constrain(grammar)
         now = time.monotonic()
         if now >= self._due:
             self._due = now + PACE

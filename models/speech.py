@@ -29,7 +29,6 @@ class Prompt:
     notice: str = ""
     known: ToolFormat | None = None
     tools: tuple[JsonObject, ...] = ()
-    constrained: bool = True
 
     @property
     def opening(self) -> str:
@@ -44,7 +43,7 @@ class Prompt:
 
     def trigger(self) -> Trigger | None:
         """What holds calls to their form; None where they are only parsed."""
-        if self.known is None or not self.constrained:
+        if self.known is None:
             return None
         held = constraint(self.known, self.tools, fence=True)
         return Trigger(held, primer_of(self.known, self.text)) if held else None

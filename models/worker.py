@@ -230,7 +230,8 @@ class Worker:
             self._wire.send({"t": "prefill", "done": done, "total": total} | ident)
 
         prefilled = self._engine.prefill(frame["session"], prompt.text, evaluated, private=frame["private"])
-        reply = Reply(lambda said: self._wire.send(said | ident), prompt, self._engine.constrain)
+        hold = self._engine.constrain if frame["constrained"] else None
+        reply = Reply(lambda said: self._wire.send(said | ident), prompt, hold)
         middle = time.monotonic()
         limit = min(frame["max_tokens"], info.window - prefilled.tokens)
         stop = self._decode(frame, reply, limit)

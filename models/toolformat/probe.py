@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from models.generation import JsonObject
-from models.template import _FAULTS, TemplateTimeout, _bounded, _memory_bound, _Sandbox
-from models.template import _environment as template_environment
+from models.template import _FAULTS, TemplateTimeout, _bounded, _environment, _memory_bound
 from models.toolformat import dialect
 
 LIMIT = 400_000
@@ -24,13 +23,6 @@ VALUES = ("Opal", "Jade", "Topaz")
 
 FIELDS = ("reasoning_content", "reasoning", "thinking", "thought")
 """The names under which templates look for reasoning in a message."""
-
-
-class _Permissive(_Sandbox):
-    """The sandbox of the house that lets a template build a list."""
-
-    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        return dialect.may_append(obj, attr) or super().is_safe_attribute(obj, attr, value)
 
 
 class Refused(Exception):
@@ -108,11 +100,3 @@ class Prober:
                     raise OverflowError(f"the template wrote more than {LIMIT} characters")
                 pieces.append(piece)
         return "".join(pieces)
-
-
-def _environment() -> _Permissive:
-    house = template_environment()
-    environment = _Permissive(trim_blocks=True, lstrip_blocks=True, extensions=list(house.extensions))
-    environment.filters, environment.globals = dict(house.filters), dict(house.globals)
-    dialect.extend(environment)
-    return environment

@@ -218,15 +218,14 @@ class ApprovalPanel(QFrame):
             "session": _("This chat"),
             "always": _("Always"),
         }
-        offered = [trust for trust in names if trust in rules or trust == "once"]
+        offered = [trust for trust in rules if trust in names] or ["once"]
         for number, trust in enumerate(offered):
             choice = QRadioButton(names[trust])
             choice.setProperty("trust", trust)
             choice.setAccessibleDescription(rules.get(trust, ""))
-            choice.setChecked(trust == "once")
+            choice.setChecked(number == 0)
             self._trust_group.addButton(choice)
             self._trust_row.insertWidget(number, choice)
-        self.trusts.setVisible(len(offered) > 1)
 
     def _trust(self) -> str:
         chosen = self._trust_group.checkedButton()
@@ -235,7 +234,8 @@ class ApprovalPanel(QFrame):
     def _send(self, decision: str, arguments: Asked | None) -> None:
         if self._asked is None:
             return
-        approval, trust = self._asked["id"], self._trust() if decision == "approve" else "once"
+        lasting = decision == "approve" and self.editor.isHidden()
+        approval, trust = self._asked["id"], self._trust() if lasting else "once"
         self._sent.add(approval)
         self._asked = None
         self.hide()
@@ -259,9 +259,11 @@ class ApprovalPanel(QFrame):
 
     def _refresh(self) -> None:
         valid = self.editor.isHidden() or self._edited() is not None
-        rule = self._rules.get(self._trust(), "") if self._trust() != "once" else ""
-        self.rule.setText(_("Then allowed without asking: {rule}").format(rule=rule) if rule else "")
-        self.rule.setVisible(bool(rule))
+        asking = self.editor.isHidden()
+        rule = _in_force(self._trust(), self._rules) if asking else ""
+        self.trusts.setVisible(asking and len(self._rules) > 1)
+        self.rule.setText(rule)
+        self.rule.setVisible(bool(rule) and len(self._rules) > 1)
         self.fault.setVisible(not valid)
         self.editor.setProperty("invalid", "false" if valid else "true")
         restyle(self.editor)
@@ -281,6 +283,18 @@ def _exactly(asked: Asked) -> str:
         return str(asked["preview"]).rstrip("\n")
     exact = _("Tool {name} with exactly these arguments:").format(name=asked["name"])
     return f"{exact}\n{_pretty(asked['arguments'])}"
+
+
+def _in_force(trust: str, rules: dict[str, str]) -> str:
+    """What an approval that holds as long as `trust` allows, in a sentence."""
+    rule = rules.get(trust, "")
+    words = {
+        "once": _("You allow {rule}; the next one is asked again."),
+        "5min": _("For five minutes you allow without asking: {rule}."),
+        "session": _("In this chat you allow without asking: {rule}."),
+        "always": _("From now on you allow without asking: {rule}."),
+    }
+    return words.get(trust, "{rule}").format(rule=rule) if rule else ""
 
 
 def _in_words(asked: Asked) -> str:

@@ -25,12 +25,12 @@ class ChatStack(QStackedWidget):
 
     undo_requested = Signal(str)
     retry_requested = Signal()
-    edit_requested = Signal(str, str)
+    edit_requested = Signal(str, object)
     fork_requested = Signal(str)
     continue_requested = Signal()
-    link_activated = Signal(str)
+    link_activated = Signal(object)
     copy_done = Signal()
-    prompt_chosen = Signal(str)
+    prompt_chosen = Signal(object)
     dropped = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

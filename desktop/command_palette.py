@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.notices import announce
+from desktop.parts import label
 from desktop.theme import spacing
 from resources.translation import _
 
@@ -65,6 +67,8 @@ class CommandPalette(QDialog):
         self.list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setUniformItemSizes(True)
+        self.nothing = label(_("Nothing is called that. Try another word."), "muted", wrap=True)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._model = QStandardItemModel(self)
         self.list.setModel(self._model)
         self.list.setItemDelegate(_Line(self.list))
@@ -73,7 +77,8 @@ class CommandPalette(QDialog):
         inner = QVBoxLayout(frame)
         inner.setContentsMargins(spacing(3), spacing(3), spacing(3), spacing(3))
         inner.addWidget(self.field)
-        inner.addWidget(self.list)
+        inner.addWidget(self.list, 1)
+        inner.addWidget(self.nothing, 1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(frame)
@@ -108,7 +113,12 @@ class CommandPalette(QDialog):
             item.setData(choice.hint, _HINT)
             item.setData(", ".join(part for part in (choice.title, choice.hint) if part), _SPOKEN)
             self._model.appendRow(item)
-        self._select(0)
+        self.list.setVisible(bool(self._found))
+        self.nothing.setVisible(not self._found)
+        if self._found:
+            self._select(0)
+        else:
+            announce(self, self.nothing.text())
 
     def _select(self, row: int) -> None:
         self.list.setCurrentIndex(self._model.index(row, 0))

@@ -31,6 +31,7 @@ def commands(
         Command(_("Stop the answer"), ("Ctrl+.",), talks.cancel),
         Command(_("Answer again"), ("Ctrl+R",), talks.retry),
         Command(_("Next part of the window"), ("F6",), window.focus_next_part),
+        Command(_("What fills the model's window"), ("Ctrl+I",), conductor.toggle_context),
         Command(_("Next chat"), ("Ctrl+PgDown",), lambda: _step(window, talks, 1)),
         Command(_("Previous chat"), ("Ctrl+PgUp",), lambda: _step(window, talks, -1)),
         Command(_("Show or hide the sidebar"), ("Ctrl+B",), window.toggle_sidebar),
@@ -55,8 +56,35 @@ def commands(
 def choices(found: list[Command], window: MainWindow, talks: Conversations) -> list[Choice]:
     """What the palette lists: commands, then chats."""
     listed = [Choice(command.title, shown_keys(command), command.run) for command in found]
+    listed += _switches(window, talks)
     chats = window.sidebar.model.items()
     return listed + [Choice(title_of(item), _("chat"), partial(talks.open, item["id"])) for item in chats]
+
+
+def _switches(window: MainWindow, talks: Conversations) -> list[Choice]:
+    """The other profiles, models and degrees of freedom the chat in front may be given."""
+    card = talks.card
+    if not card:
+        return []
+    found: list[Choice] = []
+    for profile in window.header.profiles:
+        if profile["name"] != card["profile"]:
+            title = _("Use profile {name}").format(name=profile["name"])
+            found.append(Choice(title, _("profile"), partial(talks.use, profile=profile["name"])))
+    for model in window.header.other_models():
+        title = _("Use model {name}").format(name=model["name"])
+        found.append(Choice(title, _("model"), partial(talks.use, model=model["name"])))
+    if card["autonomy"] == "auto":
+        found.append(
+            Choice(
+                _("Ask first before anything that changes something"), "", partial(talks.use, autonomy="semi")
+            )
+        )
+    else:
+        found.append(
+            Choice(_("Work alone: ask only when the risk is high"), "", partial(talks.use, autonomy="auto"))
+        )
+    return found
 
 
 def _search(window: MainWindow) -> None:

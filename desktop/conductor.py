@@ -35,6 +35,7 @@ class Conductor(QObject):
         self._connect_chat()
         self._connect_lists()
         self._connect_composer()
+        self._connect_context()
 
     def _connect_conversations(self) -> None:
         talks, window = self._talks, self._window
@@ -61,6 +62,12 @@ class Conductor(QObject):
         self._window.approval.answered.connect(talks.answer)
         self._window.approval.approve_requested.connect(self.approve)
         self._window.escaped.connect(self.on_escape)
+
+    def _connect_context(self) -> None:
+        bar = self._window.status.context
+        bar.clicked.connect(self.toggle_context)
+        bar.asked.connect(lambda: self._ask_context(pinned=False))
+        bar.left.connect(self._window.context.end_glance)
 
     def _connect_lists(self) -> None:
         sidebar, header, talks = self._window.sidebar, self._window.header, self._talks
@@ -104,6 +111,30 @@ class Conductor(QObject):
         if not (editor.hasFocus() and editor.toPlainText().strip()):
             self._window.approval.on_approve()
 
+    def toggle_context(self) -> None:
+        """Open or close the panel that shows what takes up the model's window."""
+        panel = self._window.context
+        if panel.isVisible() and panel.pinned:
+            panel.hide()
+            return
+        self._window.status.context.setFocus()
+        self._ask_context(pinned=True)
+
+    def _ask_context(self, *, pinned: bool) -> None:
+        panel, session = self._window.context, self._talks.current
+        if not session or not self._window.on_chat:
+            return
+        panel.open_waiting(pinned)
+
+        def counted(stats: dict[str, int]) -> None:
+            if session == self._talks.current and panel.isVisible():
+                panel.show_stats(stats)
+
+        def failed(code: str, fields: dict[str, str | int | float]) -> None:
+            panel.show_trouble(sentence(code, **fields))
+
+        self._talks.context_stats(self._window.composer.text()).then(counted, failed)
+
     def export(self, session: str, form: str) -> None:
         """Ask for a file and write the session into it."""
         ending = "md" if form == "markdown" else "json"
@@ -135,6 +166,8 @@ class Conductor(QObject):
         window.chats.show_session(card)
         window.sidebar.set_current(card["id"])
         window.status.reset(card["state"])
+        window.status.context.set_used(*self._talks.card.get("context", (0, 0)))
+        window.context.hide()
         early = "" if self._seen else window.composer.text()
         self._seen = True
         window.composer.set_draft("\n".join(filter(None, (self._drafts.get(card["id"]), early))))
@@ -150,6 +183,7 @@ class Conductor(QObject):
         self._window.header.show_card(card)
         self._window.composer.set_busy(card["busy"])
         self._window.composer.set_autonomy(card["autonomy"])
+        self._window.composer.set_images_allowed(card["images"])
         self._window.approval.set_pending(card["pending"])
         self._window.setWindowTitle(window_title(card))
 
@@ -166,6 +200,8 @@ class Conductor(QObject):
                 self._window.composer.set_queued("")
             case UsageReport(local=local):
                 self._window.header.set_local(local, str(self._talks.card.get("provider", "")))
+            case Done() if self._window.context.isVisible():
+                self._ask_context(pinned=self._window.context.pinned)
             case ErrorRaised(code="context_overflow", fields=fields):
                 self._offer_shortening(fields)
             case _:

@@ -19,6 +19,7 @@ from runtime.events import (
     ModeChanged,
     StateChange,
     Trust,
+    UsageReport,
     UserSaid,
 )
 
@@ -38,8 +39,8 @@ class Conversations(QObject):
     shown = Signal(object)
     card_changed = Signal(object)
     happened = Signal(object)
-    deleted = Signal(str, str)
-    exported = Signal(str, object)
+    deleted = Signal(str, object)
+    exported = Signal(object, object)
     undone = Signal(object)
     trouble = Signal(str, object)
 
@@ -168,6 +169,10 @@ class Conversations(QObject):
         """Answer again with less of a conversation that does not fit the model."""
         self._bridge.ask(Desk.shorten, self.current, tokens, window)
 
+    def context_stats(self, text: str) -> Reply[Card]:
+        """How the model's window would be shared if `text` were said in the session in front."""
+        return self._bridge.ask(Desk.context_stats, self.current, text)
+
     def use(
         self,
         *,
@@ -229,6 +234,9 @@ class Conversations(QObject):
             card["busy"] = body.new != "IDLE"
         elif isinstance(body, Done):
             card["state"], card["busy"], card["pending"] = "IDLE", False, []
+        elif isinstance(body, UsageReport):
+            card["context"] = [body.prompt + body.completion, body.window]
+            return False
         elif isinstance(body, ModeChanged):
             card["profile"], card["model"], card["autonomy"] = body.profile, body.model, body.mode
         elif isinstance(body, ApprovalRequired):

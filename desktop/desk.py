@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from runtime.session import Session
 
 Plain = dict[str, Any]
-LOCAL_PROVIDERS = frozenset({"local", "scripted"})
 
 
 class Desk:
@@ -80,7 +79,7 @@ class Desk:
     async def delete(self, session: str) -> str:
         """Close and delete a session; returns the token with which `restore` brings it back."""
         await self.close_session(session)
-        return self._runtime.sessions.delete(session)
+        return await self._runtime.delete(session)
 
     async def restore(self, token: str) -> list[Plain]:
         self._runtime.sessions.restore(token)
@@ -113,17 +112,20 @@ class Desk:
         return found
 
     async def card(self, session: str) -> Plain:
-        """{"id", "title", "profile", "model", "provider", "local", "autonomy", "state", "busy", "private",
-        "pending"}: what the window shows of an open session besides its rows."""
+        """{"id", "title", "profile", "model", "provider", "local", "tools", "images", "autonomy", "state",
+        "busy", "private", "pending"}: what the window shows of an open session besides its rows. "local",
+        "tools" and "images" say where its model runs and whether it can act and see."""
         opened = self._session(session)
-        provider = self._runtime.profiles.get(opened.profile).provider
+        traits = opened.traits
         return {
             "id": opened.id,
             "title": opened.title,
             "profile": opened.profile,
             "model": opened.model,
-            "provider": provider,
-            "local": provider in LOCAL_PROVIDERS,
+            "provider": traits.name,
+            "local": traits.local,
+            "tools": traits.tools,
+            "images": traits.images,
             "autonomy": opened.autonomy,
             "state": opened.state,
             "busy": opened.busy,
@@ -182,6 +184,14 @@ class Desk:
         """Show the model less of a conversation that does not fit, and answer again."""
         await self._session(session).shorten(tokens, window)
 
+    async def context_stats(self, session: str, text: str) -> Plain:
+        """How the model's window would be shared if `text` were said now, in tokens, and "compactions": how
+        often older messages were summed up. The model counts, so it may be loaded for this."""
+        opened = self._session(session)
+        stats = await opened.context_stats(text)
+        notices = [row.get("code") for row in opened.rows() if row["kind"] == "notice"]
+        return {**stats, "compactions": notices.count("history_shortened")}
+
     async def rules(self) -> list[Plain]:
         """Every standing permission that holds in a session open here, each with its "text"."""
         found = {rule["id"]: rule for session in self._sessions.values() for rule in session.rules()}
@@ -227,7 +237,7 @@ class Desk:
                 "name": one.name,
                 "provider": one.provider,
                 "model": one.model,
-                "local": one.provider in LOCAL_PROVIDERS,
+                "local": (traits := self._runtime.traits(one)) is None or traits.local,
             }
             for one in found
         ]

@@ -19,16 +19,16 @@ NARROW = 560
 class Header(QFrame):
     """Shows a session's card; the pickers list what the runtime offers."""
 
-    profile_chosen = Signal(str)
-    model_chosen = Signal(str)
+    profile_chosen = Signal(object)
+    model_chosen = Signal(object)
     sidebar_requested = Signal()
     find_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("header")
-        self._profiles: list[dict[str, Any]] = []
-        self._models: list[dict[str, Any]] = []
+        self.profiles: list[dict[str, Any]] = []
+        self.models: list[dict[str, Any]] = []
         self._card: dict[str, Any] = {}
         self.title = ElidedLabel()
         self.title.setProperty("role", "section")
@@ -57,8 +57,8 @@ class Header(QFrame):
 
     def set_choices(self, profiles: list[dict[str, Any]], models: list[dict[str, Any]]) -> None:
         """`profiles` and `models` as the desk's overview lists them."""
-        self._profiles = profiles
-        self._models = models
+        self.profiles = profiles
+        self.models = models
         self.show_card(self._card)
 
     def show_card(self, card: dict[str, Any]) -> None:
@@ -79,12 +79,17 @@ class Header(QFrame):
 
     def set_local(self, local: bool, provider: str) -> None:
         """Say whether words stay on this machine or go to `provider`."""
-        self.where.setText(_("On this machine") if local else _("Sent to {name}").format(name=provider))
-        self.where.setToolTip(
+        place = _("On this machine") if local else _("Sent to {name}").format(name=provider)
+        meaning = (
             _("Nothing you write leaves this machine.")
             if local
             else _("What you write is sent to {name} over the network.").format(name=provider)
         )
+        if not self._card.get("tools", True):
+            place = _("{place} · chats only").format(place=place)
+            meaning += "\n" + _("This model cannot use tools: it talks, and changes nothing.")
+        self.where.setText(place)
+        self.where.setToolTip(meaning)
         self.where.setProperty("tone", "local" if local else "remote")
         restyle(self.where)
 
@@ -98,24 +103,38 @@ class Header(QFrame):
 
     def _fill_profiles(self, menu: QMenu) -> None:
         group = QActionGroup(menu)
-        for profile in self._profiles:
+        for profile in self.profiles:
             place = _("on this machine") if profile.get("local", True) else str(profile["provider"])
             chosen = profile["name"] == self._card.get("profile")
             run = partial(self.profile_chosen.emit, profile["name"])
             choose(menu, group, f"{profile['name']}   ({place})", chosen, run)
 
+    def other_models(self) -> list[dict[str, Any]]:
+        """The usable models the chat in front could be given instead of its own."""
+        return [one for one in self._offered() if not self._is_in_use(one) and not one.get("error")]
+
+    def _offered(self) -> list[dict[str, Any]]:
+        return [one for one in self.models if one["provider"] == self._card.get("provider")]
+
+    def _is_in_use(self, model: dict[str, Any]) -> bool:
+        asked = self._card.get("model", "")
+        return model["name"] == asked or (asked in ("", "bundled") and bool(model.get("default")))
+
     def _fill_models(self, menu: QMenu) -> None:
         group = QActionGroup(menu)
-        for model in self._models:
+        for model in self._offered():
             size = f"{model['size'] / 1e6:.0f} MB" if model.get("size") else ""
             text = "   ".join(part for part in (model["name"], size) if part)
-            chosen = model["name"] == self._card.get("model")
+            chosen = self._is_in_use(model)
             action = choose(menu, group, text, chosen, partial(self.model_chosen.emit, model["name"]))
             if model.get("error"):
                 action.setEnabled(False)
                 action.setToolTip(str(model["error"]))
-        if not self._models:
-            menu.addAction(_("No model file was found")).setEnabled(False)
+        if menu.isEmpty():
+            none = (
+                _("No model file was found") if self._card.get("provider") == "local" else self.model.text()
+            )
+            menu.addAction(none).setEnabled(False)
 
     def _model_title(self, model: str) -> str:
         name = model.replace("\\", "/").rpartition("/")[2]

@@ -44,7 +44,7 @@ def relative_time(then: float, now: float) -> str:
 class SessionModel(QAbstractListModel):
     """Rows are the dicts of the session store. `renamed` fires when a title was edited in place."""
 
-    renamed = Signal(str, str)
+    renamed = Signal(str, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

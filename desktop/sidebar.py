@@ -19,10 +19,10 @@ class Sidebar(QFrame):
 
     new_requested = Signal(bool)
     open_requested = Signal(str)
-    rename_requested = Signal(str, str)
-    delete_requested = Signal(str, str)
+    rename_requested = Signal(str, object)
+    delete_requested = Signal(str, object)
     export_requested = Signal(str, str)
-    search_changed = Signal(str)
+    search_changed = Signal(object)
     page_requested = Signal(str)
     collapse_requested = Signal()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
+from desktop.context_bar import ContextBar
 from desktop.parts import ElidedLabel, label
-from desktop.theme import spacing
+from desktop.theme import Theme, spacing
 from resources.translation import _
 from runtime.events import (
     ApprovalRequired,
@@ -24,7 +25,7 @@ from runtime.events import (
 class StatusLine(QFrame):
     """Feed it the events of the session in front; `reset` when another session comes to the front."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("status")
         self.state = ElidedLabel()
@@ -34,8 +35,7 @@ class StatusLine(QFrame):
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName(_("Progress of the model"))
         self.speed = label("")
-        self.context = label("")
-        self.context.setToolTip(_("How much of what the model can read at once is in use"))
+        self.context = ContextBar(theme)
         row = QHBoxLayout(self)
         row.setContentsMargins(spacing(2), 0, spacing(2), 0)
         row.setSpacing(spacing(4))
@@ -48,7 +48,7 @@ class StatusLine(QFrame):
     def reset(self, state: str) -> None:
         """Forget the figures of the last session and show `state`."""
         self.speed.clear()
-        self.context.clear()
+        self.context.reset()
         self.progress.hide()
         self._say(_STATES[state]())
 
@@ -103,13 +103,7 @@ class StatusLine(QFrame):
     def _on_usage(self, usage: UsageReport) -> None:
         if usage.tokens_per_second > 0:
             self.speed.setText(_("{n} tokens/s").format(n=f"{usage.tokens_per_second:.0f}"))
-        if usage.window > 0:
-            used = usage.prompt + usage.completion
-            self.context.setText(
-                _("{share} % of {window} tokens").format(
-                    share=min(100, round(100 * used / usage.window)), window=f"{usage.window:,}"
-                )
-            )
+        self.context.set_used(usage.prompt + usage.completion, usage.window)
 
     def _say(self, text: str) -> None:
         if text != self.state.text():

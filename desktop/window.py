@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLay
 from desktop.approval import ApprovalPanel
 from desktop.chat_stack import ChatStack
 from desktop.composer import Composer
+from desktop.context_bar import ContextPanel
 from desktop.header import Header
 from desktop.notices import Banner, Toast
 from desktop.pages import Page
@@ -49,16 +50,18 @@ class MainWindow(QMainWindow):
         self.chats = ChatStack(theme)
         self.approval = ApprovalPanel(theme)
         self.composer = Composer(theme)
-        self.status = StatusLine()
+        self.status = StatusLine(theme)
         self.stack = QStackedWidget()
         self._lay_out()
         self.toast = Toast(self.stack)
+        self.context = ContextPanel(theme, self.chat_page, self.status.context)
         self.sidebar.collapse_requested.connect(self.toggle_sidebar)
         self.sidebar.page_requested.connect(self.show_page)
         self.header.sidebar_requested.connect(self.toggle_sidebar)
         self.header.find_requested.connect(self.chats.open_find)
         self._restore()
         set_icons(self, theme)
+        self.composer.editor.setFocus()  # what is typed before the runtime is there is not lost
 
     # --- layout ---------------------------------------------------------------------------------------
 
@@ -153,6 +156,7 @@ class MainWindow(QMainWindow):
         self.theme = theme
         self._fit_sidebar()
         parts: list[Any] = [self.sidebar, self.chats, self.approval, self.composer]
+        parts += [self.status.context, self.context]
         for part in (*parts, *self._page_widgets.values()):
             if set_theme := getattr(part, "set_theme", None):
                 set_theme(theme)

@@ -34,6 +34,7 @@ from runtime.messages import Image, JsonObject, Usage
 from runtime.outlet import Outlet
 from runtime.policy import Autonomy, Policy
 from runtime.profiles import Profile
+from runtime.providers.provider import Traits
 from runtime.rules import Rule
 from runtime.states import StateMachine
 from runtime.stimulus import Stimulus
@@ -300,6 +301,15 @@ class Session:
         self._history.record("done", reason="error")
         self._outlet.emit(ErrorRaised(error.code, error.fields, error.fault))
         self._outlet.emit(Done("error", 0, asdict(Usage()), 0.0, self._transcript.settings.get("model", "")))
+
+    @property
+    def traits(self) -> Traits:
+        """What the chosen model can do and where it runs; of a provider that cannot be had: that it is here
+        and only talks, since nothing leaves through it."""
+        try:
+            return self._house.provider(self._house.profiles.get(self.profile), self.model).traits
+        except OrionError:
+            return Traits(self.profile, local=True, tools=False)
 
     async def context_stats(self, text: str) -> dict[str, int]:
         """How the model's window would be shared if `text` were said now; see Fitting."""

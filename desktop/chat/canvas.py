@@ -49,9 +49,9 @@ class Canvas(QAbstractScrollArea):
     """
 
     bottom_left = Signal(bool)
-    acted = Signal(int, str, str)
-    link_activated = Signal(str)
-    announced = Signal(str)
+    acted = Signal(int, str, object)
+    link_activated = Signal(object)
+    announced = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -13,7 +13,7 @@ from resources.translation import _
 class Editor(QWidget):
     """Starts with `text`; `sent` carries the new one, `closed` follows always. Enter sends, Escape closes."""
 
-    sent = Signal(str)
+    sent = Signal(object)
     closed = Signal()
 
     def __init__(self, text: str, style: Style, parent: QWidget) -> None:
@@ -56,7 +56,7 @@ class Editor(QWidget):
         return super().eventFilter(watched, event)
 
     def _send(self) -> None:
-        text = self.field.toPlainText()
+        text = self.field.document().toRawText().replace("\u2029", "\n")
         if text.strip():
             self.sent.emit(text)
             self.closed.emit()

@@ -102,7 +102,7 @@ def _plain(row: AnyRow) -> str:
 class FindBar(QWidget):
     """The bar itself: `searched` (text, forward, stay) on every wish, `closed` when it is put away."""
 
-    searched = Signal(str, bool, bool)
+    searched = Signal(object, bool, bool)
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -28,12 +28,12 @@ class ChatView(QWidget):
 
     undo_requested = Signal(str)
     retry_requested = Signal()
-    edit_requested = Signal(str, str)
+    edit_requested = Signal(str, object)
     fork_requested = Signal(str)
     continue_requested = Signal()
-    link_activated = Signal(str)
+    link_activated = Signal(object)
     copy_done = Signal()
-    prompt_chosen = Signal(str)
+    prompt_chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, theme: Theme = LIGHT) -> None:
         super().__init__(parent)

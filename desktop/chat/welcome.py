@@ -28,7 +28,7 @@ def prompts() -> list[tuple[str, str]]:
 class Welcome(QWidget):
     """One of four states, told apart by `kind`; `prompt_chosen` carries an example's text."""
 
-    prompt_chosen = Signal(str)
+    prompt_chosen = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

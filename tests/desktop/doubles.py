@@ -67,6 +67,8 @@ def card(session: str = "s1", **changes: Any) -> dict[str, Any]:
         "model": "bundled",
         "provider": "local",
         "local": True,
+        "tools": True,
+        "images": False,
         "autonomy": "semi",
         "state": "IDLE",
         "busy": False,
@@ -100,7 +102,7 @@ def asked(approval: str = "a1", **changes: Any) -> dict[str, Any]:
         "risk": "medium",
         "summary": "Write notes/hello.md",
         "preview": "--- notes/hello.md\n+++ notes/hello.md\n@@ -0,0 +1 @@\n+Hello",
-        "rules": {"once": "", "session": "write_file below notes/"},
+        "rules": {"once": "exactly this call", "session": "write_file below notes/"},
     }
     return made | changes
 

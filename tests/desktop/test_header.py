@@ -52,7 +52,7 @@ def test_another_profile_is_chosen_from_the_menu(qtbot: QtBot) -> None:
 
 def test_a_broken_model_cannot_be_chosen(qtbot: QtBot) -> None:
     header = make(qtbot)
-    header.set_choices([], [{"name": "bad", "size": 0, "error": "truncated"}])
+    header.set_choices([], [{"name": "bad", "size": 0, "provider": "local", "error": "truncated"}])
     menu = header.model.menu()
     menu.aboutToShow.emit()
     assert [action.isEnabled() for action in menu.actions()] == [False]
@@ -69,6 +69,28 @@ def test_the_model_gives_way_where_it_is_narrow(qtbot: QtBot) -> None:
     assert not header.where.isHidden()
     header.resize(900, 50)
     assert not header.model.isHidden()
+
+
+def test_a_model_that_only_talks_is_named(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    header.show_card(card(tools=False))
+    assert header.where.text() == "On this machine · chats only"
+    assert "cannot use tools" in header.where.toolTip()
+    header.show_card(card())
+    assert header.where.text() == "On this machine"
+
+
+def test_what_bundled_means_is_marked_and_not_offered_again(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    local = {"size": 1, "provider": "local", "error": ""}
+    header.set_choices([], [{"name": "small", "default": True} | local, {"name": "large"} | local])
+    menu = header.model.menu()
+    menu.aboutToShow.emit()
+    assert [action.isChecked() for action in menu.actions()] == [True, False]
+    assert [model["name"] for model in header.other_models()] == ["large"]
+    header.show_card(card(provider="scripted", model="demo.yaml"))
+    menu.aboutToShow.emit()
+    assert [action.text() for action in menu.actions()] == ["demo"]
 
 
 def test_without_a_session_there_is_nothing_to_pick(qtbot: QtBot) -> None:

@@ -6,6 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from desktop.status import StatusLine
+from desktop.theme import LIGHT
 from runtime.events import (
     ApprovalRequired,
     Body,
@@ -37,7 +38,7 @@ ASK = ApprovalRequired("a", "write_file", {}, "d", "medium", "Write", "", {})
     ],
 )
 def test_events_become_words(qtbot: QtBot, body: Body, words: str) -> None:
-    status = StatusLine()
+    status = StatusLine(LIGHT)
     qtbot.addWidget(status)
     status.on_event(event(body))
     assert status.state.text() == words
@@ -45,7 +46,7 @@ def test_events_become_words(qtbot: QtBot, body: Body, words: str) -> None:
 
 
 def test_loading_shows_how_far_it_is(qtbot: QtBot) -> None:
-    status = StatusLine()
+    status = StatusLine(LIGHT)
     qtbot.addWidget(status)
     status.on_event(event(ModelState("loading", "m", 0.4)))
     assert not status.progress.isHidden()
@@ -57,10 +58,10 @@ def test_loading_shows_how_far_it_is(qtbot: QtBot) -> None:
 
 
 def test_speed_and_fill_are_shown_and_forgotten(qtbot: QtBot) -> None:
-    status = StatusLine()
+    status = StatusLine(LIGHT)
     qtbot.addWidget(status)
     status.on_event(event(UsageReport(4000, 96, 0, 0, 51.7, 8192, True)))
     assert status.speed.text() == "52 tokens/s"
-    assert status.context.text() == "50 % of 8,192 tokens"
+    assert status.context.words() == "50 % of 8,192 tokens"
     status.reset("IDLE")
-    assert (status.state.text(), status.speed.text(), status.context.text()) == ("Ready", "", "")
+    assert (status.state.text(), status.speed.text(), status.context.words()) == ("Ready", "", "Context")

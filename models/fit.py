@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from models.errors import EngineError
-from models.gguf import Header
+from models.gguf import Header, read_header
+from models.library import ModelFile
 
 CHUNK = 128
 """Prompt tokens evaluated at once; bounds the compute buffer and the time between two looks at a cancel."""
+
+SMALLEST = 512
+"""The shortest context that is ever suggested."""
 
 STEP = 256
 """Context lengths are multiples of this many tokens."""
 
 _WORKER_BYTES = 80 << 20
-_SMALLEST = 512
+_COMFORTABLE = 2048
+"""Tokens below which a window is not chosen without being asked: an agent with tools hardly works in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +53,33 @@ def predict(header: Header, window: int) -> int:
 def choose(header: Header, wanted: int, cap: int, available: int) -> Fit:
     """A window for `header` within `available` bytes.
 
-    `wanted` 0 takes the trained context, at most `cap`, shortened to what fits; any other value is taken
-    as it is (at most the trained context). EngineError model_too_large names the need, what there is and
-    the longest context that would fit (0: not even the smallest).
+    `wanted` 0 takes the trained context, at most `cap`, shortened to what fits but not below _COMFORTABLE;
+    any other value is taken as it is (at most the trained context). EngineError model_too_large names the
+    need, what there is and the longest context that would fit (0: not even the smallest).
     """
     trained = header.context_length or cap
     target = min(trained, wanted or cap)
     fitting = _longest(header, target, available)
-    if fitting < min(target, _SMALLEST) or (wanted and fitting < target):
+    if fitting < min(target, _COMFORTABLE) or (wanted and fitting < target):
         raise EngineError(
             "model_too_large",
             path=str(header.path),
             needed_mb=_mb(predict(header, target)),
             available_mb=_mb(available),
             window=target,
-            suggested_window=fitting if fitting >= min(target, _SMALLEST) else 0,
+            suggested_window=fitting if fitting >= min(target, SMALLEST) else 0,
         )
     return Fit(fitting, predict(header, fitting))
+
+
+def largest_fitting(files: Iterable[ModelFile], available: int, window: int) -> ModelFile | None:
+    """The largest of `files` that can answer within `available` bytes; `window` as in the settings."""
+    for file in sorted(files, key=lambda file: -file.size):
+        if not file.error and file.size < available and file.context:
+            header = read_header(file.path)
+            if predict(header, min(header.context_length, window, _COMFORTABLE)) <= available:
+                return file
+    return None
 
 
 def _longest(header: Header, target: int, available: int) -> int:

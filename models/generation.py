@@ -20,7 +20,9 @@ class LoadOptions:
 
     `window` 0 chooses the context length (tokens) from the file, the memory and `window_cap`. `threads` 0
     means all physical cores. `ram_limit` 0 means the memory available now (bytes). `pool_limit` bounds the
-    memory (bytes) that keeps the state of conversations other than the current one. `state_folder`, if any,
+    memory (bytes) that keeps the state of conversations other than the current one. `gpu_layers` is how many
+    layers a graphics card computes, -1 as many as fit. `batch` is the tokens of a prompt evaluated at once, 0
+    what suits the hardware. `state_folder`, if any,
     keeps states on disk, at most `state_limit` bytes of them, for when the model is loaded again.
     """
 
@@ -32,6 +34,8 @@ class LoadOptions:
     pool_limit: int = 1 << 30
     state_folder: str = ""
     state_limit: int = 0
+    gpu_layers: int = -1
+    batch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

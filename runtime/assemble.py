@@ -17,7 +17,7 @@ from runtime.journal import Journal
 from runtime.messages import JsonObject
 from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
-from runtime.providers.provider import Provider, Traits
+from runtime.providers.provider import PRIVATE, Provider
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.rules import RuleBook
 from runtime.session import Session
@@ -62,7 +62,7 @@ def _scripted(runtime: Runtime, profile: Profile) -> Provider:
 def _local(runtime: Runtime, profile: Profile) -> Provider:
     from runtime.providers.local import LocalProvider
 
-    return LocalProvider(runtime.library, runtime.settings.local_model)
+    return LocalProvider(runtime.library, lambda: runtime.settings.local_model, states=runtime.home.states)
 
 
 # A client per process where the key is the provider, per profile where its configuration matters.
@@ -84,6 +84,7 @@ class Runtime:
         self.registry = ToolRegistry(tool() for tool in TOOLS)
         self._providers: dict[str, Provider] = {}
         self._open: dict[str, Session] = {}
+        self._deleted: set[str] = set()
         self._house = House(
             home=home,
             profiles=self.profiles,
@@ -135,7 +136,7 @@ class Runtime:
             journal = Journal(None)
             journal.append("session", title="")
             journal.append("mode", profile=chosen, model="")
-            return Session(self._house, "private", journal, None)
+            return Session(self._house, PRIVATE, journal, None)
         if session_id is None:
             session_id = self.sessions.create(chosen)
         elif session_id in self._open and not self._open[session_id].closed:
@@ -150,14 +151,17 @@ class Runtime:
         """Close the session if it is open here and put it aside; the token for `sessions.restore`."""
         if session_id in self._open:
             await self._open.pop(session_id).close()
-        return self.sessions.delete(session_id)
+        token = self.sessions.delete(session_id)
+        self._deleted.add(session_id)
+        self._forget_deleted()
+        return token
 
-    def traits(self, profile: Profile) -> Traits | None:
-        """What the profile's provider can do and where it runs; None where there is no such provider."""
-        try:
-            return self._provider(profile, profile.model).traits
-        except OrionError:
-            return None
+    def _forget_deleted(self) -> None:
+        """Remove what engines keep of deleted sessions."""
+        from models.state_store import remove_states
+
+        for session_id in self._deleted:
+            remove_states(self.home.states, session_id)
 
     def save_settings(self, changes: dict[str, object]) -> Settings:
         """Check and write `changes` (dotted names); raises OrionError naming what is wrong."""
@@ -165,12 +169,7 @@ class Runtime:
         return self.settings
 
     def models(self) -> list[JsonObject]:
-        """What a picker offers: {name, path, size, provider, local, default, error}; `default` is the one
-        that profiles mean by "bundled"."""
-        try:
-            default = self.library.find(self.settings.local_model.model).path
-        except OrionError:
-            default = None
+        """What a picker offers: {name, path, size, provider, local, error}."""
         return [
             {
                 "name": model.name,
@@ -178,7 +177,6 @@ class Runtime:
                 "size": model.size,
                 "provider": "local",
                 "local": True,
-                "default": model.path == default,
                 "error": model.error,
             }
             for model in self.library.list()
@@ -201,6 +199,7 @@ class Runtime:
             await session.close()
         for provider in self._providers.values():
             await provider.close()
+        self._forget_deleted()
         self.sessions.close()
 
 

@@ -51,6 +51,11 @@ class Home:
         return self.root / "audit"
 
     @property
+    def states(self) -> Path:
+        """What engines keep of conversations; a cache that may be deleted at any time."""
+        return self.root / "cache" / "states"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 

@@ -58,6 +58,23 @@ class LocalModel(Section):
     memory_limit_mb: int = Field(
         default=0, ge=0, description="Most memory for the model in MB; 0 means what is free."
     )
+    idle_minutes: float = Field(
+        default=15.0,
+        ge=0.0,
+        le=10_080.0,
+        description="Minutes without a question after which the model leaves the memory; 0 means never.",
+    )
+    state_cache_mb: int = Field(
+        default=4096,
+        ge=0,
+        description="Most disk space in MB for reopening long chats quickly; 0 keeps nothing on disk.",
+    )
+    gpu_layers: int = Field(
+        default=-1, ge=-1, le=10_000, description="Layers on the graphics card; -1 chooses, 0 uses none."
+    )
+    batch: int = Field(
+        default=0, ge=0, le=4096, description="Tokens of a prompt read at once; 0 lets the program choose."
+    )
     hang_seconds: float = Field(
         default=60.0, ge=2.0, le=3600.0, description="Silence after which the engine is restarted."
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from runtime.errors import OrionError
@@ -22,6 +23,7 @@ from runtime.messages import (
     UserMessage,
 )
 from runtime.providers.provider import (
+    PRIVATE,
     CallReady,
     Failed,
     Finished,
@@ -50,20 +52,31 @@ _POOL_PART = 8
 class LocalProvider:
     """Answers with a model file of `library`, run by one engine child that all sessions of the process share.
 
-    A model whose template knows no tools is told of them in the system prompt. `command` replaces the way the
-    child is started.
+    A model whose template knows no tools is told of them in the system prompt. `settings` gives the present
+    ones; `command` replaces the way the child is started; `states` is where long chats are kept on disk.
     """
 
-    def __init__(self, library: Library, settings: LocalModel, command: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        library: Library,
+        settings: Callable[[], LocalModel],
+        command: Sequence[str] | None = None,
+        states: Path | None = None,
+    ) -> None:
         self._library = library
-        self._settings = settings
+        self._read_settings = settings
         self._command = command
+        self._states = states
         self._engine: LocalEngine | None = None
         self._pool_limit = 0
 
     @property
     def traits(self) -> Traits:
         return TRAITS
+
+    @property
+    def _settings(self) -> LocalModel:
+        return self._read_settings()
 
     @property
     def engine(self) -> LocalEngine:
@@ -73,6 +86,7 @@ class LocalProvider:
             from models.worker_process import Limits
 
             self._engine = LocalEngine(self._command, Limits(silence=self._settings.hang_seconds))
+        self._engine.idle_seconds = 60 * self._settings.idle_minutes
         return self._engine
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
@@ -88,13 +102,14 @@ class LocalProvider:
                 tools=_tools(request.tools),
                 sampling=Sampling(temperature=request.temperature),
                 max_tokens=request.max_tokens,
+                private=request.session == PRIVATE,
             )
             async with aclosing(self.engine.generate(asked)) as events:
                 async for event in events:
                     if (item := _item(event)) is not None:
                         yield item
         except EngineError as error:
-            yield Failed(_translated(error))
+            yield Failed(_translated(await asyncio.to_thread(self._with_a_way_out, error)))
 
     def window(self, model: str) -> int:
         """See Provider: what the file was trained for, within the settings; less where memory is short."""
@@ -140,7 +155,23 @@ class LocalProvider:
             threads=self._settings.threads,
             ram_limit=limit,
             pool_limit=self._pool_limit,
+            state_folder=str(self._states or ""),
+            state_limit=self._settings.state_cache_mb << 20,
+            gpu_layers=self._settings.gpu_layers,
+            batch=self._settings.batch,
         )
+
+    def _with_a_way_out(self, error: EngineError) -> EngineError:
+        """The error of a model that is too large names the largest other one that would fit, if any does."""
+        from models.errors import EngineError
+        from models.fit import largest_fitting
+
+        if error.code != "model_too_large":
+            return error
+        room = int(error.fields["available_mb"]) << 20
+        others = (file for file in self._library.list() if str(file.path) != error.fields["path"])
+        found = largest_fitting(others, room, self._settings.window)
+        return EngineError(error.code, **error.fields, suggested_model=found.name if found else "")
 
 
 def _translated(error: EngineError) -> OrionError:

@@ -9,6 +9,9 @@ from typing import Literal, Protocol
 from runtime.errors import OrionError
 from runtime.messages import Message, StopReason, ToolCall, ToolSpec, Usage
 
+PRIVATE = "private"
+"""The key of sessions of which no provider writes anything to disk."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

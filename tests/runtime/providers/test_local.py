@@ -85,7 +85,7 @@ def play(
     """Run a scene with a provider that is closed at the end."""
 
     async def main() -> None:
-        made = LocalProvider(library(*([folder] if folder else [])), settings, command)
+        made = LocalProvider(library(*([folder] if folder else [])), lambda: settings, command)
         try:
             await scene(made)
         finally:

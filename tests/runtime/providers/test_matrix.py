@@ -31,7 +31,7 @@ def scripted(folder: Path) -> Provider:
 
 
 def local(folder: Path) -> Provider:
-    return LocalProvider(Library((resources.weights_dir(), folder)), LocalModel())
+    return LocalProvider(Library((resources.weights_dir(), folder)), LocalModel)
 
 
 def broken_script(folder: Path) -> Provider:
@@ -41,7 +41,7 @@ def broken_script(folder: Path) -> Provider:
 
 
 def no_model(folder: Path) -> Provider:
-    return LocalProvider(Library((folder,)), LocalModel())
+    return LocalProvider(Library((folder,)), LocalModel)
 
 
 PROVIDERS = pytest.mark.parametrize("make", [scripted, local])

@@ -115,9 +115,8 @@ class Conductor(QObject):
         """Open or close the panel that shows what takes up the model's window."""
         panel = self._window.context
         if panel.isVisible() and panel.pinned:
-            panel.hide()
+            panel.close_pinned()
             return
-        self._window.status.context.setFocus()
         self._ask_context(pinned=True)
 
     def _ask_context(self, *, pinned: bool) -> None:

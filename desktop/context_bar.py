@@ -132,6 +132,7 @@ class ContextPanel(QFrame):
         self._theme = theme
         self._bar = bar
         self.pinned = False
+        self._before: QWidget | None = None
         self.title = label(_("What the model reads"), "section")
         self.total = label("", "small", wrap=True)
         self.strip = _Strip(theme)
@@ -152,8 +153,12 @@ class ContextPanel(QFrame):
         self.hide()
 
     def open_waiting(self, pinned: bool) -> None:
-        """Open before the figures are there."""
-        self.pinned = pinned
+        """Open before the figures are there; pinned, the keyboard goes to the bar until it is closed."""
+        self.pinned = pinned or (self.pinned and self.isVisible())
+        focused = self.window().focusWidget()
+        if pinned and focused is not self._bar:
+            self._before = focused
+            self._bar.setFocus()
         if self.isHidden():
             self._clear()
             self.total.setText(_("Counting…"))
@@ -161,6 +166,13 @@ class ContextPanel(QFrame):
             self._place()
             self.show()
             self.raise_()
+
+    def close_pinned(self) -> None:
+        """Close, and give the keyboard back to what had it."""
+        self.hide()
+        before, self._before = self._before, None
+        if before is not None and self._bar.hasFocus():
+            before.setFocus()
 
     def end_glance(self) -> None:
         """The pointer has gone; what was pressed open stays."""
@@ -215,7 +227,8 @@ class ContextPanel(QFrame):
             self._place()
         elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             closing = event.key() == Qt.Key.Key_Escape
-            self.setHidden(closing)
+            if closing:
+                self.close_pinned()
             return closing
         return False
 

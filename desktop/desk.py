@@ -48,8 +48,12 @@ class Desk:
     async def settings(self) -> Plain:
         """{"schema", "values", "file"}: the JSON Schema of the settings and what they are now."""
         settings = self._runtime.settings
+        schema = type(settings).model_json_schema()
+        models = ["", *(model["name"] for model in self._runtime.models() if not model["error"])]
+        _offer(schema, "Agent", "profile", [*self._runtime.profiles.names()], settings.agent.profile)
+        _offer(schema, "LocalModel", "model", models, settings.local_model.model)
         return {
-            "schema": type(settings).model_json_schema(),
+            "schema": schema,
             "values": settings.model_dump(mode="json"),
             "file": str(self._runtime.home.settings_file),
         }
@@ -241,3 +245,8 @@ class Desk:
             }
             for one in found
         ]
+
+
+def _offer(schema: Plain, section: str, name: str, offered: list[str], now: str) -> None:
+    """Let the setting be one of `offered`, and what it is now, even where that is not among them."""
+    schema["$defs"][section]["properties"][name]["enum"] = offered + [now] * (now not in offered)

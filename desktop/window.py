@@ -212,6 +212,9 @@ class MainWindow(QMainWindow):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.escaped.emit()
+        elif self.on_chat and is_typing(event):
+            self.composer.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.composer.editor.insertPlainText(event.text())
         else:
             super().keyPressEvent(event)
 
@@ -222,6 +225,12 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closing.emit()
         event.accept()
+
+
+def is_typing(event: QKeyEvent) -> bool:
+    """Whether a key that no part of the window took writes a character: it is meant for the message."""
+    plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
+    return plain and event.text().isprintable() and bool(event.text().strip())
 
 
 def window_title(card: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QMimeData, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QStackedLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from desktop.chat import accessible, wording
 from desktop.chat.canvas import Canvas
@@ -42,7 +42,14 @@ class ChatView(QWidget):
         self.canvas = Canvas(theme, self)
         self.canvas.setAccessibleName(_("Conversation"))
         self.welcome = Welcome(theme, self)
-        self._stack = QStackedLayout(self)
+        self._find_room = QWidget(self)  # keeps what is found from lying under the find bar
+        self._find_room.hide()
+        self._stack = QStackedLayout()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._find_room)
+        column.addLayout(self._stack, 1)
         self._stack.addWidget(self.canvas)
         self._stack.addWidget(self.welcome)
         self._finder = Finder(self.canvas)
@@ -109,6 +116,7 @@ class ChatView(QWidget):
 
     def open_find(self) -> None:
         """Open the find bar and put the keyboard into it."""
+        self._find_room.show()
         self.find_bar.show()
         self.find_bar.raise_()
         self._place()
@@ -117,6 +125,7 @@ class ChatView(QWidget):
 
     def close_find(self) -> None:
         """Close the find bar; the match stays selected."""
+        self._find_room.hide()
         self.find_bar.hide()
         self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -225,6 +234,7 @@ class ChatView(QWidget):
         wide = min(self.width() - space(8), space(95))
         self.find_bar.setFixedWidth(max(120, wide))
         self.find_bar.adjustSize()
+        self._find_room.setFixedHeight(self.find_bar.height() + space(5))
         self.find_bar.move(QPoint(self.width() - self.find_bar.width() - space(5), space(3)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

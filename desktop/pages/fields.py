@@ -10,10 +10,21 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QW
 
 from desktop.parts import Switch
 from desktop.theme import Theme
+from resources.translation import _
 
 _INSET = (7, 0, 0, 0)
 LARGEST = 2_147_483_647
 Saver = Callable[[Any], object]
+
+
+_WORDS: dict[Any, Callable[[], str]] = {
+    "": lambda: _("As the profile says"),
+    "system": lambda: _("As the system"),
+    "light": lambda: _("Light"),
+    "dark": lambda: _("Dark"),
+    "semi": lambda: _("Asks first"),
+    "auto": lambda: _("Works alone"),
+}
 
 
 def make_editor(schema: dict[str, Any], value: Any, theme: Theme, save: Saver) -> QWidget:
@@ -51,7 +62,8 @@ def show_value(editor: QWidget, value: Any) -> None:
 def _choice(choices: list[Any], value: Any, save: Saver) -> QComboBox:
     made = QComboBox()
     for choice in choices:
-        made.addItem(str(choice), choice)
+        words = _WORDS.get(choice)
+        made.addItem(words() if words else str(choice), choice)
     made.setCurrentIndex(made.findData(value))
     made.currentIndexChanged.connect(lambda row: save(made.itemData(row)))
     _still(made)

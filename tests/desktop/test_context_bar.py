@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.context_bar import NEARLY, ContextBar, ContextPanel, shades
@@ -99,15 +99,24 @@ def test_trouble_is_a_sentence(panel: ContextPanel) -> None:
     assert said(panel) == ["What the model reads", "No model."]
 
 
-def test_a_glance_ends_with_the_pointer_and_a_press_with_escape(panel: ContextPanel, bar: ContextBar) -> None:
+def test_a_glance_ends_with_the_pointer_and_a_press_with_escape(
+    qtbot: QtBot, ground: QWidget, panel: ContextPanel, bar: ContextBar
+) -> None:
+    field = QLineEdit(ground)
+    field.show()
+    ground.activateWindow()
+    field.setFocus()
+    qtbot.waitUntil(field.hasFocus)
     panel.open_waiting(pinned=False)
     panel.end_glance()
     assert panel.isHidden()
     panel.open_waiting(pinned=True)
     panel.end_glance()
     assert panel.isVisible()
+    assert bar.hasFocus()
     QTest.keyClick(bar, Qt.Key.Key_Escape)
     assert panel.isHidden()
+    assert field.hasFocus()
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -129,3 +130,17 @@ def test_the_theme_changes_while_it_runs(window: MainWindow) -> None:
 def test_titles_of_the_window() -> None:
     assert window_title(card(title="Budget")) == "Budget – Orion"
     assert window_title(card()) == "New chat – Orion"
+
+
+def test_a_letter_that_no_part_takes_is_meant_for_the_message(qtbot: QtBot, window: MainWindow) -> None:
+    window.show()
+    window.composer.set_ready(True)
+    window.status.context.setFocus()
+    QTest.keyClick(window.status.context, Qt.Key.Key_H, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(window.status.context, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert window.composer.text() == "H"
+
+
+def test_what_is_typed_first_is_the_message(window: MainWindow) -> None:
+    window.show()
+    assert window.focusWidget() is window.composer.editor

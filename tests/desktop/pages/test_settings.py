@@ -46,7 +46,12 @@ def test_every_setting_of_the_schema_has_an_editor(page: SettingsPage) -> None:
     assert isinstance(page.editors["appearance.text_scale"], QDoubleSpinBox)
     assert isinstance(page.editors["local_model.threads"], QSpinBox)
     assert isinstance(page.editors["sessions.restore_last"], Switch)
-    assert isinstance(page.editors["agent.profile"], QLineEdit)
+    profile, model = page.editors["agent.profile"], page.editors["local_model.model"]
+    assert isinstance(profile, QComboBox)
+    assert isinstance(model, QComboBox)
+    assert {profile.itemData(row) for row in range(profile.count())} >= {"orion-local", "orion-demo"}
+    assert (model.itemData(0), model.itemText(0)) == ("", "As the profile says")
+    assert isinstance(page.editors["appearance.language"], QLineEdit)
 
 
 def test_every_editor_is_named_and_described(page: SettingsPage) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from math import ceil
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 import resources
@@ -13,10 +14,10 @@ import resources
 
 @lru_cache(maxsize=256)
 def icon(name: str, colour: str, disabled: str, side: int) -> QIcon:
-    """The icon `name`, `side` pixels high, with its strokes in `colour` ("#rrggbb"); sharp at 100, 200 and
-    300 %."""
+    """The icon `name`, `side` pixels high, with its strokes in `colour` ("#rrggbb"); sharp on every
+    screen that is there."""
     made = QIcon()
-    for ratio in (1, 2, 3):
+    for ratio in {1, *(ceil(screen.devicePixelRatio()) for screen in QGuiApplication.screens())}:
         made.addPixmap(pixmap(name, QColor(colour), side, ratio))
         made.addPixmap(pixmap(name, QColor(disabled), side, ratio), QIcon.Mode.Disabled)
     return made
@@ -34,6 +35,7 @@ def pixmap(name: str, colour: QColor, size: int, ratio: float = 1.0) -> QPixmap:
     return picture
 
 
+@cache
 def program_icon() -> QIcon:
     """The program's own icon, for windows and the tray."""
     made = QIcon()

@@ -41,6 +41,7 @@ def probe(home: Path, kind: str, *rest: str) -> Iterator[Probe]:
     """The probe of `kind` on the test-bed's screen, or on none where there is no test-bed."""
     environment = os.environ | {"ORION_HOME": str(home)}
     environment["QT_QPA_PLATFORM"] = "xcb" if "TESTBED" in os.environ else "offscreen"
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a second start finds its modules compiled
     command = [sys.executable, "-m", "tests.bench.window_probe", kind, str(time.monotonic()), *rest]
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -136,9 +136,9 @@ def test_a_letter_that_no_part_takes_is_meant_for_the_message(qtbot: QtBot, wind
     window.show()
     window.composer.set_ready(True)
     window.status.context.setFocus()
-    QTest.keyClick(window.status.context, Qt.Key.Key_H, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(window.status.context, Qt.Key.Key_H)
     QTest.keyClick(window.status.context, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
-    assert window.composer.text() == "H"
+    assert window.composer.text() == "h"
 
 
 def test_what_is_typed_first_is_the_message(window: MainWindow) -> None:

@@ -12,8 +12,9 @@ _TELLING = 2
 class Trigger:
     """Fed every piece of one reply as it is sampled. `primer` is what the prompt wrote of the reply.
 
-    Marks inside reasoning are nothing. A mark of the model's own format begins a call at once; fenced JSON
-    only when it names a tool, because an answer may show other JSON.
+    Marks inside reasoning are nothing. A mark of the model's own format begins a call at once. Fenced JSON
+    that begins like a call is one where the reply begins with it; behind other words it must name a tool,
+    because an answer may show JSON.
     """
 
     def __init__(self, constraint: Constraint, primer: str = "") -> None:
@@ -26,6 +27,7 @@ class Trigger:
         self._names = [name for name, _ in constraint.tools]
         self._text = ""
         self._fence = -1
+        self._leading = False
         self._thinking = False
         self._over = False
         if primer:
@@ -72,13 +74,15 @@ class Trigger:
         for mark in self._fences:
             at = self._text.find(mark, start)
             if at >= 0 and not self._text[:at].rpartition("\n")[2].strip():
-                self._fence = at + len(mark)
+                self._fence, self._leading = at + len(mark), not self._text[:at].strip()
             if self._fence < 0:
                 continue
             written = self._text[self._fence :]
             body = _solid(written)
             if not self._head.startswith(body[: len(self._head)]):
                 self._fence = -1
+            elif body == self._head and self._leading:
+                return self._found(mark, written)
             elif len(body) > len(self._head):
                 name = body[len(self._head) :]
                 if any(one.startswith(name) and len(name) >= min(_TELLING, len(one)) for one in self._names):

@@ -13,14 +13,21 @@ from runtime.transcript import Transcript
 
 IDENTITY = ("SOUL.md", "USER.md")
 IDENTITY_LIMIT = 8_000
+TALKING, ACTING = ".local.md", ".tools.md"
 
 
-def system_prompt(profile: Profile, folder: Path, workspace: Path) -> str:
+def system_prompt(profile: Profile, folder: Path, workspace: Path, *, tools: bool = False) -> str:
     """The profile's prompt file (beside the profile, else shipped) and the workspace's identity files.
 
-    Holds no clock, id or counter, so that a cached prompt stays valid. Raises OrionError `prompt_missing`.
+    A prompt NAME.local.md is for a small model that only talks: with `tools`, NAME.tools.md of the same place
+    stands in for it where there is one. Holds no clock, id or counter, so that a cached prompt stays valid.
+    Raises OrionError `prompt_missing`.
     """
-    for candidate in (folder / profile.system_prompt, resources.path("prompts", profile.system_prompt)):
+    name = profile.system_prompt
+    acting = [name.removesuffix(TALKING) + ACTING] if tools and name.endswith(TALKING) else []
+    for candidate in (
+        where / file for where in (folder, resources.path("prompts")) for file in (*acting, name)
+    ):
         if candidate.is_file():
             text = candidate.read_text("utf-8", errors="replace").strip()
             break

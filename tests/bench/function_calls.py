@@ -1,0 +1,89 @@
+"""How many questions of the Berkeley function-calling set a local model answers right, freely and under a grammar.
+
+ORION_BENCH_MODEL names the model file, ORION_BENCH_ITEMS the questions a category (100).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import resources
+from models.generation import Call, GenerateRequest, LoadOptions, Sampling
+from models.worker_client import LocalEngine
+from tests.bench import bfcl
+from tests.bench.figure import Figure
+
+GOALS = {"simple": 85.0, "multiple": 75.0, "parallel": 40.0, "irrelevance": 50.0}
+ITEMS = 100
+TOKENS = 512
+WINDOW = 4096
+
+
+def measure(*, peers: bool = False) -> list[Figure]:
+    """The share of right answers in percent, per category, temperature 0; the reference is free decoding."""
+    del peers
+    model = os.environ.get("ORION_BENCH_MODEL", "")
+    if not model:
+        print("function_calls: ORION_BENCH_MODEL names no model file, nothing measured")
+        return []
+    count = int(os.environ.get("ORION_BENCH_ITEMS", ITEMS))
+    rights = asyncio.run(_all(Path(model), count))
+    return [
+        Figure(
+            f"bfcl_{name}",
+            100 * sum(rights[name, True]) / len(rights[name, True]),
+            "%",
+            goal,
+            "higher",
+            {
+                "free decoding": 100 * sum(rights[name, False]) / len(rights[name, False]),
+                "questions (count)": float(len(rights[name, True])),
+            },
+        )
+        for name, goal in GOALS.items()
+    ]
+
+
+async def _all(model: Path, count: int) -> dict[tuple[str, bool], list[bool]]:
+    options = LoadOptions(str(model), window=WINDOW)
+    engine = LocalEngine()
+    rights: dict[tuple[str, bool], list[bool]] = {}
+    try:
+        for name in GOALS:
+            asked = bfcl.items(name, count)
+            for constrained in (False, True):
+                given = []
+                for item in asked:
+                    given.append((item, await _calls(engine, options, item, constrained=constrained)))
+                    print(".", end="", file=sys.stderr, flush=True)
+                rights[name, constrained] = bfcl.judged(given)
+    finally:
+        await engine.close()
+    print(file=sys.stderr)
+    return rights
+
+
+async def _calls(
+    engine: LocalEngine, options: LoadOptions, item: bfcl.Item, *, constrained: bool
+) -> list[dict[str, Any]]:
+    """The calls of one reply as {name: arguments}; one that is no JSON counts as a call without arguments."""
+    system = {"role": "system", "content": resources.text("prompts/orion.tools.md").strip()}
+    request = GenerateRequest(
+        options,
+        "bench",
+        [system, *item.messages],
+        item.tools(),
+        Sampling(temperature=0.0),
+        TOKENS,
+        constrained=constrained,
+    )
+    calls: list[dict[str, Any]] = []
+    async for event in engine.generate(request):
+        if isinstance(event, Call):
+            calls.append({event.name: {} if event.fault else json.loads(event.arguments)})
+    return calls

@@ -1,0 +1,78 @@
+"""A call is held to its grammar from the first sign of it on, and an answer never is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from models.toolformat.constraint import constraint
+from models.toolformat.fallback import fallback
+from models.toolformat.format import ToolFormat
+from models.trigger import Trigger
+
+TOOLS = [
+    {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
+    for name in ("read_file", "write_file")
+]
+KNOWN = replace(fallback(ToolFormat()), reasoning=("<think>", "</think>"))
+
+
+def trigger(known: ToolFormat = KNOWN, primer: str = "") -> Trigger:
+    held = constraint(known, TOOLS, fence=True)
+    assert held is not None
+    return Trigger(held, primer)
+
+
+def place(text: str, size: int, **how: str) -> int:
+    """How many characters were fed, in pieces of `size`, when the grammar came; -1 if it never did."""
+    made = trigger(**how)  # type: ignore[arg-type]
+    for at in range(0, len(text), size):
+        if made.feed(text[at : at + size]):
+            return at + len(text[at : at + size])
+    return -1
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_the_models_own_mark_begins_a_call_wherever_it_stands(size: int) -> None:
+    text = "I look.\n<tool_call>"
+    assert place(text, size) >= len(text) - size
+    assert place(text + "\n", size) > 0
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_mark_inside_reasoning_is_nothing(size: int) -> None:
+    thought = "<think>maybe <tool_call> would do</think>"
+    assert place(thought + "No.", size) == -1
+    assert place(thought + "<tool_call>", size) >= len(thought) + len("<tool_call>") - size
+
+
+def test_reasoning_that_the_prompt_opened_is_known() -> None:
+    assert place("perhaps <tool_call> then", 4, primer="<think>\n") == -1
+    assert place("done</think>\n<tool_call>\n", 1, primer="<think>\n") > 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_fenced_json_is_a_call_only_when_it_names_a_tool(size: int) -> None:
+    assert place('Here:\n```json\n{\n  "name": "web-app",\n  "version": "1.0"\n}\n```', size) == -1
+    assert place('```json\n{"names": ["read_file"]}\n```', size) == -1
+    assert place('```json\n{\n  "name": "read_fi', size) > 0
+    assert place('```json\n{"name": "re', size) > 0
+
+
+def test_a_reply_that_begins_with_a_fenced_call_must_go_on_with_a_tool_that_exists() -> None:
+    made = trigger()
+    assert not made.feed('```json\n{\n  "name": ')
+    grammar = made.feed('"')
+    assert "read_file" in grammar
+    assert place('```json\n{"version": 1, "name": "', 1) == -1
+
+
+def test_a_fence_inside_a_line_is_text() -> None:
+    assert place('write ```json {"name": "read_file"', 1) == -1
+
+
+def test_it_speaks_once() -> None:
+    made = trigger()
+    assert made.feed("<tool_call>")
+    assert not made.feed("\n<tool_call>")

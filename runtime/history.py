@@ -95,9 +95,9 @@ class History:
         )
 
     def close(self) -> None:
-        """Free the journal; one in which nothing was ever said is removed. Idempotent."""
+        """Free the journal; one that was only opened is removed. Idempotent."""
         journal = self.journal
-        unused = journal.open and not any(record.type in ("user", "queued") for record in journal.records)
+        unused = journal.open and all(record.type in ("session", "mode") for record in journal.records)
         journal.close()
         if unused and journal.path is not None:
             journal.path.unlink(missing_ok=True)

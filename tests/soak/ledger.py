@@ -37,13 +37,14 @@ class Acknowledged:
         return [e for e in self._entries if e["kind"] == kind and e["session"] == session]
 
     def session_of(self, profile: str) -> str | None:
-        """The session that was opened with a profile, if any was."""
-        found = [e["session"] for e in self._entries if e["kind"] == "opened" and e["profile"] == profile]
-        return found[-1] if found else None
+        """The session that was opened with a profile and used, if any was."""
+        used = set(self.sessions())
+        opened = [e for e in self._entries if e["kind"] == "opened" and e["profile"] == profile]
+        return next((e["session"] for e in reversed(opened) if e["session"] in used), None)
 
     def sessions(self) -> list[str]:
-        """Sessions whose opening was acknowledged."""
-        return [e["session"] for e in self._entries if e["kind"] == "opened"]
+        """Sessions in which something was acknowledged; one that was only opened need not be kept."""
+        return [e["session"] for e in self._entries if e["kind"] != "opened"]
 
     def __len__(self) -> int:
         return len(self._entries)

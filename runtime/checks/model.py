@@ -8,12 +8,15 @@ import json
 import time
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 import resources
 from resources.sentences import sentence
 from resources.translation import _
 from runtime.checks.check import Check
+
+if TYPE_CHECKING:
+    from models.generation import Acting, ModelInfo
 
 _ENGINE_SECONDS = 90
 _ENGINE_WINDOW = 512
@@ -42,7 +45,7 @@ def engine(file: Path | None = None) -> Check:
         return Check("engine", "fail", _("not tried: there is no model"), _("Run make install to fetch it."))
     began = time.monotonic()
     try:
-        loaded, spoken = asyncio.run(asyncio.wait_for(_one_token(file), _ENGINE_SECONDS))
+        info, spoken = asyncio.run(asyncio.wait_for(_one_token(file), _ENGINE_SECONDS))
     except TimeoutError:
         what = _("no answer within {seconds} seconds").format(seconds=_ENGINE_SECONDS)
         return Check("engine", "fail", what, _("Close other programs and try again."))
@@ -51,13 +54,27 @@ def engine(file: Path | None = None) -> Check:
     seconds = f"{time.monotonic() - began:.1f}"
     if not spoken:
         return Check(
-            "engine", "fail", _("{model} answered nothing").format(model=loaded), _("Run make install.")
+            "engine", "fail", _("{model} answered nothing").format(model=info.name), _("Run make install.")
         )
-    return Check("engine", "ok", _("{model} answered in {seconds} s").format(model=loaded, seconds=seconds))
+    said = _("{model} answered in {seconds} s").format(model=info.name, seconds=seconds)
+    return Check("engine", "ok", f"{said}; {acting(info.acting)}")
 
 
-async def _one_token(file: Path) -> tuple[str, int]:
-    """The name of the model and how many tokens it said."""
+def acting(how: Acting) -> str:
+    """How sure a model's tool calls are, in words."""
+    match how:
+        case "guaranteed":
+            return _("its tool calls are always well-formed")
+        case "parsed":
+            return _("its tool calls are read as it writes them and asked for again where one is broken")
+        case "fallback":
+            return _("tools are explained to it in words, and its calls are always well-formed")
+        case _:
+            assert_never(how)
+
+
+async def _one_token(file: Path) -> tuple[ModelInfo, int]:
+    """The model and how many tokens it said."""
     from models.generation import Finished, GenerateRequest, LoadOptions
     from models.worker_client import LocalEngine
 
@@ -73,7 +90,7 @@ async def _one_token(file: Path) -> tuple[str, int]:
                     spoken = event.usage.completion_tokens
     finally:
         await engine.close()
-    return info.name, spoken
+    return info, spoken
 
 
 def _weight(file: Path, size: int, digest: str) -> Check:

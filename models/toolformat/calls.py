@@ -63,8 +63,8 @@ def _identified(known: ToolFormat, written: Written) -> ToolFormat:
 def _without_end(known: ToolFormat, tail: str) -> str:
     """The text after the last call without what ends every turn."""
     end = known.turn_end.strip()
-    if end and tail.rstrip().endswith(end):
-        return tail.rstrip().removesuffix(end)
+    if end and end in tail:
+        return tail[: tail.rindex(end)]
     for mark in known.silent:
         if mark in tail:
             tail = tail[: tail.index(mark)]

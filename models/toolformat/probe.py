@@ -15,6 +15,7 @@ LIMIT = 400_000
 
 USER = "Umbrella question"
 REPLY = "Walnut answer"
+RESULT = "Lapis result"
 THOUGHT = "Saffron thought"
 FIRST, SECOND = "fetch_zebra", "paint_quartz"
 IDS = ("callZq001", "callZq002")
@@ -23,6 +24,12 @@ VALUES = ("Opal", "Jade", "Topaz")
 
 FIELDS = ("reasoning_content", "reasoning", "thinking", "thought")
 """The names under which templates look for reasoning in a message."""
+
+
+def _result(made: JsonObject) -> JsonObject:
+    """A tool's answer to a call."""
+    name = made["function"]["name"]
+    return {"role": "tool", "tool_call_id": made["id"], "name": name, "content": RESULT}
 
 
 class Refused(Exception):
@@ -43,7 +50,10 @@ def call(name: str, arguments: Any, identity: str) -> JsonObject:
 
 @dataclass(slots=True)
 class Prober:
-    """Renders turns of one template. `turn` raises Refused; after a time-out every later turn does too."""
+    """Renders turns of one template. `turn` raises Refused; after a time-out every later turn does too.
+
+    Where a template wants every call answered, a turn reaches up to the first tool's result.
+    """
 
     source: str
     bos: str = ""
@@ -59,7 +69,14 @@ class Prober:
         messages: list[JsonObject] = [{"role": "user", "content": USER}]
         if reply is not None:
             messages.append({"role": "assistant", "content": "", **reply})
-        text = self.render(messages, tools, add_generation_prompt=reply is None, **extra)
+        try:
+            text = self.render(messages, tools, add_generation_prompt=reply is None, **extra)
+        except Refused:
+            if reply is None or not reply.get("tool_calls"):
+                raise
+            messages += [_result(one) for one in reply["tool_calls"]]
+            text = self.render(messages, tools, add_generation_prompt=False, **extra)
+            text = text.partition(RESULT)[0]
         at = text.rfind(USER)
         if at < 0:
             raise Refused("the template drops the user's message")

@@ -105,6 +105,7 @@ def faults(source: str) -> tuple[ToolFormat, list[str], list[str]]:
         begun = turn[turn.index(header) + len(header) :]
         if len(known.turn_end) > 100:
             begun = begun.removesuffix(common_suffix([begun, known.turn_end]))
+        begun = _own(begun, known.turn_end.strip(), names)
         if thought and known.reasoning[0] not in turn:
             begun = primer_of(known, prober.turn(None)) + begun
         if known.syntax == "channels" and calls and "<|channel|>final" not in turn and not thought:
@@ -117,6 +118,12 @@ def faults(source: str) -> tuple[ToolFormat, list[str], list[str]]:
         if (reply.content.strip(), reply.reasoning, found) != (content, thought, calls):
             wrong.append(f"{what}: {reply} from {begun!r}")
     return known, wrong, refused
+
+
+def _own(turn: str, end: str, names: list[str]) -> str:
+    """`turn` without the header of an answer to its calls."""
+    head, mark, rest = turn.rpartition(end) if end else ("", "", turn)
+    return head + mark if mark and not any(name in rest for name in names) else turn
 
 
 def main() -> None:

@@ -177,6 +177,10 @@ FAMILIES = {
         thought="{%- if m.reasoning_content %}{{ '<|muse|>' ~ m.reasoning_content ~ '<|/muse|>' }}{% endif %}"
         "{{ '<|say|>' ~ m.content ~ '<|/say|>' }}",
     ),
+    "every call answered": chat(
+        "{%- if loop.last %}{{ raise_exception('no result') }}{% endif %}"
+        + each("{{ '\\n<use>\\n' }}" + _OBJECT + "{{ '\\n</use>' }}")
+    ),
     "calls never shown": chat("", thought="{{ m.content or '' }}"),
     "no tools": chat("", tools="", thought="{{ m.content or '' }}"),
 }

@@ -34,6 +34,7 @@ SYNTAX = {
     "channels": "channels",
     "thinking opened by the prompt": "object",
     "answers between marks": "object",
+    "every call answered": "object",
     "calls never shown": "object",
     "no tools": "none",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,8 @@ class Conductor(QObject):
                 self._ask_context(pinned=self._window.context.pinned)
             case ErrorRaised(code="context_overflow", fields=fields):
                 self._offer_shortening(fields)
+            case ErrorRaised(code="model_too_large", fields=fields):
+                self._offer_smaller(fields)
             case _:
                 pass
 
@@ -214,6 +217,18 @@ class Conductor(QObject):
                 _("Shorten and retry"),
                 lambda: self._talks.shorten(tokens, window),
             )
+
+    def _offer_smaller(self, fields: dict[str, Any]) -> None:
+        window, model = int(fields.get("suggested_window", 0)), str(fields.get("suggested_model", ""))
+        ways: list[tuple[str, Callable[[], object]]] = []
+        if window:
+            settings: dict[str, object] = {"local_model.window": window}
+            words = _("Use a context of {tokens}").format(tokens=window)
+            ways.append((words, lambda: self._talks.retry_with(settings=settings)))
+        if model:
+            words = _("Use {model}").format(model=model[:40])
+            ways.append((words, lambda: self._talks.retry_with(model=model)))
+        self._window.toast.offer(sentence("model_too_large", **fields), *ways)
 
     def _notify(self, event: Event) -> None:
         title = str(self._talks.cards.get(event.session, {}).get("title") or _("New chat"))

@@ -169,6 +169,16 @@ class Conversations(QObject):
         """Answer again with less of a conversation that does not fit the model."""
         self._bridge.ask(Desk.shorten, self.current, tokens, window)
 
+    def retry_with(self, *, settings: dict[str, object] | None = None, model: str = "") -> None:
+        """Answer again with other settings or another model."""
+        session = self.current
+        changed = (
+            self._bridge.ask(Desk.use, session, None, model, None)
+            if model
+            else self._bridge.ask(Desk.save_settings, settings or {})
+        )
+        changed.then(lambda _: self._bridge.ask(Desk.retry, session))
+
     def context_stats(self, text: str) -> Reply[Card]:
         """How the model's window would be shared if `text` were said in the session in front."""
         return self._bridge.ask(Desk.context_stats, self.current, text)

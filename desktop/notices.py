@@ -57,14 +57,15 @@ class Banner(QFrame):
 
 
 class Toast(QFrame):
-    """One sentence near the top of its parent, with at most one thing to do about it."""
+    """One sentence near the top of its parent, with at most two things to do about it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("toast")
-        self._run: Callable[[], object] | None = None
+        self._runs: list[Callable[[], object]] = []
         self.text = label("", wrap=True)
-        self.action: QPushButton = button("", self._on_action)
+        self.action: QPushButton = button("", lambda: self._on_action(0))
+        self.other: QPushButton = button("", lambda: self._on_action(1))
         self._timer = QTimer(self)
         self._timer.setObjectName("toast")
         self._timer.setSingleShot(True)
@@ -74,16 +75,22 @@ class Toast(QFrame):
         self._row.setSpacing(spacing(3))
         self._row.addWidget(self.text, 1)
         self._row.addWidget(self.action)
+        self._row.addWidget(self.other)
         parent.installEventFilter(self)
         self.hide()
 
     def say(self, text: str, action: str = "", run: Callable[[], object] | None = None) -> None:
         """Show `text` for six seconds (twice that with an action called `action` that calls `run`)."""
+        self.offer(text, *([(action, run)] if run else []))
+
+    def offer(self, text: str, *ways: tuple[str, Callable[[], object]]) -> None:
+        """Show `text` with up to two `ways` out, (name, what to call), longer the more there are."""
         self.text.setText(text)
-        self.action.setText(action)
-        self.action.setVisible(bool(action))
-        self._run = run
-        self._timer.start(TOAST_MS * (2 if action else 1))
+        self._runs = [run for _, run in ways]
+        for place, made in enumerate((self.action, self.other)):
+            made.setText(ways[place][0] if place < len(ways) else "")
+            made.setVisible(place < len(ways))
+        self._timer.start(TOAST_MS * (1 + len(ways)))
         self.show()
         self.raise_()
         self._place()
@@ -94,11 +101,11 @@ class Toast(QFrame):
             self._place()
         return super().eventFilter(watched, event)
 
-    def _on_action(self) -> None:
+    def _on_action(self, place: int) -> None:
         self._timer.stop()
         self.hide()
-        if self._run is not None:
-            self._run()
+        if place < len(self._runs):
+            self._runs[place]()
 
     def _place(self) -> None:
         parent = self.parentWidget()
@@ -106,7 +113,8 @@ class Toast(QFrame):
             return
         most = min(620, parent.width() - spacing(8))
         natural = self.text.fontMetrics().horizontalAdvance(self.text.text()) + spacing(12)
-        wide = min(most, natural + (self.action.sizeHint().width() if not self.action.isHidden() else 0))
+        shown = [made for made in (self.action, self.other) if not made.isHidden()]
+        wide = min(most, natural + sum(made.sizeHint().width() + spacing(3) for made in shown))
         self.resize(wide, max(self._row.heightForWidth(wide), self.action.sizeHint().height()))
         self.move((parent.width() - self.width()) // 2, spacing(17))
 

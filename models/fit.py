@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +20,18 @@ SMALLEST = 512
 STEP = 256
 """Context lengths are multiples of this many tokens."""
 
-_WORKER_BYTES = 80 << 20
+_WORKER_BYTES = 26 << 20
+"""A worker without a model: what it does not share with the program that started it."""
+
+_VOCABULARY_BYTES = 4 << 20, 330
+"""The library's tables of tokens and merges, measured: always, and for each token."""
+
+_REPACKED = {
+    "x86": ("Q4_0", "Q4_K", "IQ4_NL"),
+    "arm": ("Q4_0", "Q4_K", "Q5_K", "Q6_K", "Q8_0", "IQ4_NL"),
+}
+"""Tensor types of which the library makes a second copy in an order that suits the processor."""
+
 _COMFORTABLE = 2048
 """Tokens below which a window is not chosen without being asked: an agent with tools hardly works in it."""
 
@@ -43,11 +55,26 @@ def kv_bytes_per_token(header: Header) -> int:
     return 2 * kv_heads * (key + value)
 
 
+def repacked_bytes(header: Header, machine: str = "") -> int:
+    """Bytes of weights that stand in memory twice on `machine` (this one if empty)."""
+    family = "arm" if (machine or platform.machine()).lower() in ("arm64", "aarch64") else "x86"
+    return sum(header.matrices.get(kind, 0) for kind in _REPACKED[family])
+
+
 def predict(header: Header, window: int) -> int:
-    """Bytes that the worker will occupy with a context of `window` tokens."""
-    vocabulary = header.metadata.get("tokenizer.ggml.tokens", 0)
-    row = int(vocabulary) + 8 * header.number("embedding_length") + 3 * header.number("feed_forward_length")
-    return header.tensor_bytes + window * _bytes_per_window_token(header) + 4 * CHUNK * row + _WORKER_BYTES
+    """Bytes that the worker will occupy when a context of `window` tokens is full."""
+    tokens = int(header.metadata.get("tokenizer.ggml.tokens", 0))
+    always, each = _VOCABULARY_BYTES
+    row = 8 * header.number("embedding_length") + 3 * header.number("feed_forward_length")
+    weights = header.tensor_bytes + repacked_bytes(header)
+    return (
+        _WORKER_BYTES
+        + weights
+        + always
+        + each * tokens
+        + 4 * CHUNK * row
+        + window * _bytes_per_window_token(header)
+    )
 
 
 def choose(header: Header, wanted: int, cap: int, available: int) -> Fit:

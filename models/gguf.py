@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from array import array
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -59,6 +60,8 @@ class Header:
     tensors: int
     tensor_bytes: int
     quantisation: str
+    matrices: dict[str, int] = field(default_factory=dict)
+    """Bytes of the matrices with a multiple of eight rows, by tensor type; without the table of tokens."""
 
     @property
     def architecture(self) -> str:
@@ -109,6 +112,7 @@ class _Reader:
     buffer: bytes = b""
     at: int = 0
     types: dict[str, int] = field(default_factory=dict)
+    matrices: dict[str, int] = field(default_factory=dict)
 
     def header(self) -> Header:
         if self.size < 24 or self.take(4) != b"GGUF":
@@ -133,23 +137,24 @@ class _Reader:
                 "model_file_truncated", path=str(self.path), size=self.size, expected=start + end
             )
         quantisation = max(self.types, key=lambda name: self.types[name], default="")
-        return Header(self.path, self.size, version, metadata, tensors, end, quantisation)
+        return Header(self.path, self.size, version, metadata, tensors, end, quantisation, self.matrices)
 
     def table(self, count: int) -> int:
         """Read the tensor table; the end of the last tensor, counted from the start of the data."""
         end = 0
         for _ in range(count):
-            self.string()
+            tensor = self.string()
             dimensions = self.scalar("<I")
             if dimensions > 8:
                 raise self.foreign(f"a tensor has {dimensions} dimensions")
-            values = 1
-            for _ in range(dimensions):
-                values *= self.scalar("<Q")
+            sides = [self.scalar("<Q") for _ in range(dimensions)]
+            values = prod(sides)
             kind, offset = self.scalar("<I"), self.scalar("<Q")
             name, block, block_bytes = TENSOR_TYPES.get(kind, (f"type {kind}", 1, 0))
             bytes_ = -(-values // block) * block_bytes
             self.types[name] = self.types.get(name, 0) + bytes_
+            if dimensions > 1 and sides[1] % 8 == 0 and not tensor.startswith("token_embd"):
+                self.matrices[name] = self.matrices.get(name, 0) + bytes_
             end = max(end, offset + bytes_)
         return end
 

@@ -16,6 +16,8 @@ BENCHES = {
     "loop_step": ("loop_step", "loop_step_overhead"),
     "decode": ("decode_ratio",),
     "late_turn": ("cached_ttft_ratio",),
+    "reopen": ("reopen_ttft_ratio",),
+    "memory_fit": ("memory_fit",),
     "start": ("start_to_window", "idle_pss"),
     "long_session": ("open_10k",),
     "streaming": ("stream_frame", "stall"),

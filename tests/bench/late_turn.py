@@ -45,7 +45,7 @@ async def _rounds() -> tuple[list[Answer], list[Answer]]:
         async with local_house(Path(folder), {}, max_tokens=8, temperature=0.0) as runtime:
             await answer(await runtime.open(profile=PROFILE), "Hello.")
             for _ in range(ROUNDS):
-                session = await runtime.open(_long_session(runtime))
+                session = await runtime.open(long_session_in(runtime))
                 cold.append(await answer(session, "Who was he?"))
                 late += [await answer(session, "And then?"), await answer(session, "Go on.")]
                 await session.close()
@@ -59,7 +59,7 @@ def exchange(number: int) -> tuple[str, str]:
     return f"What happened on day {number}?", f"{body} number {number}."
 
 
-def _long_session(runtime: Runtime) -> str:
+def long_session_in(runtime: Runtime) -> str:
     """A stored session with EXCHANGES exchanges, as an import brings it."""
     journal = Journal(None)
     journal.append("session", title="Long")

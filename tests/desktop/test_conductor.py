@@ -176,6 +176,39 @@ def test_a_prompt_too_long_offers_to_shorten(stage: Stage) -> None:
     assert stage.bridge.last("shorten") == ("s1", 9000, 8192)
 
 
+def test_a_model_too_large_offers_a_smaller_window_and_a_smaller_model(stage: Stage) -> None:
+    fields: dict[str, str | int | float] = {
+        "path": "big.gguf",
+        "needed_mb": 9000,
+        "available_mb": 4000,
+        "window": 8192,
+        "suggested_window": 1024,
+        "suggested_model": "small",
+    }
+    toast = stage.window.toast
+    stage.happen(ErrorRaised("model_too_large", fields, "user"))
+    assert not toast.action.isHidden()
+    assert not toast.other.isHidden()
+    toast.action.click()
+    stage.bridge.settle()
+    assert stage.bridge.last("save_settings") == ({"local_model.window": 1024},)
+    assert stage.bridge.last("retry") == ("s1",)
+    stage.happen(ErrorRaised("model_too_large", fields, "user"))
+    toast.other.click()
+    stage.bridge.settle()
+    assert stage.bridge.last("use") == ("s1", None, "small", None)
+    assert [name for name, _ in stage.bridge.asked].count("retry") == 2
+
+    stage.happen(ErrorRaised("model_too_large", fields | {"suggested_window": 0}, "user"))
+    assert "small" in toast.action.text()
+    assert toast.other.isHidden()
+    stage.happen(
+        ErrorRaised("model_too_large", fields | {"suggested_window": 0, "suggested_model": ""}, "user")
+    )
+    assert toast.action.isHidden()
+    assert "9000 MB" in toast.text.text()
+
+
 def test_deleting_can_be_taken_back(stage: Stage) -> None:
     stage.bridge.answers["delete"] = "token"
     stage.bridge.answers["restore"] = [listed("s2", "Two")]

@@ -131,14 +131,14 @@ def test_the_window_is_chosen_by_wish_training_cap_and_memory(tmp_path: Path) ->
     assert choose(header, 0, 2048, plenty).window == 2048
     assert choose(header, 1024, 512, plenty).window == 1024
     assert choose(header, 9999, 8192, plenty).window == 4096
-    tight = predict(header, 1500)
+    tight = predict(header, 2500)
     fit = choose(header, 0, 8192, tight)
-    assert fit.window == 1280
+    assert fit.window == 2304
     assert fit.predicted <= tight
     with pytest.raises(EngineError) as caught:
         choose(header, 4096, 8192, tight)
     assert caught.value.code == "model_too_large"
-    assert caught.value.fields["suggested_window"] == 1280
+    assert caught.value.fields["suggested_window"] == 2304
     with pytest.raises(EngineError) as caught:
         choose(header, 0, 8192, 1 << 20)
     assert caught.value.fields["suggested_window"] == 0

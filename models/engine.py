@@ -69,6 +69,11 @@ class Engine(Protocol):
         """Tokens that still fit into the window of the session last prefilled."""
         ...
 
+    def embed(self, options: LoadOptions, texts: list[str], tick: Tick) -> list[list[float]]:
+        """A vector of length 1 for each text, by the model of `options`, which is loaded beside the other and
+        stays until another one is asked. EngineError or Aborted."""
+        ...
+
     def evict(self, session: str) -> None:
         """Forget the memory of `session`; unknown ones are ignored."""
         ...

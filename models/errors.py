@@ -7,6 +7,7 @@ Field = str | int | float
 CODES = (
     "context_overflow",
     "cpu_features_missing",
+    "model_embeds_not",
     "model_evaluation_failed",
     "model_file_missing",
     "model_file_not_gguf",

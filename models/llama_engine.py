@@ -9,6 +9,7 @@ from pathlib import Path
 
 from models import hardware
 from models.bindings import Library
+from models.embedding import Embedder
 from models.engine import Aborted, Prefilled, TemplateSource, Tick
 from models.errors import EngineError
 from models.fit import CHUNK, choose
@@ -32,6 +33,7 @@ class LlamaEngine:
         self._api = self._library.api
         self._loaded: Native | None = None
         self._warm: WarmMemory | None = None
+        self._embedder: Embedder | None = None
         self._sampler: Sampler | None = None
         self._flag = ctypes.create_string_buffer(2)
 
@@ -68,6 +70,14 @@ class LlamaEngine:
         facts = (self._library.version, self._api.LLAMA_STATE_SEQ_VERSION, "f16", "no flash attention")
         name = fingerprint(Path(options.path), *facts)
         return StateStore(Path(options.state_folder), options.state_limit, name)
+
+    def embed(self, options: LoadOptions, texts: list[str], tick: Tick) -> list[list[float]]:
+        if self._embedder is None or self._embedder.options != options:
+            if self._embedder is not None:
+                self._embedder.close()
+                self._embedder = None
+            self._embedder = Embedder(self._library, options, self._flag)
+        return self._embedder.embed(texts, tick)
 
     # --- text and tokens ----------------------------------------------------------------------------
 

@@ -65,12 +65,12 @@ def open_native(
     EngineError model_load_failed or worker_out_of_memory; Aborted when `progress` says so.
     """
     api = library.api
-    model = _open_model(library, str(header.path), shape, progress)
+    model = open_model(library, str(header.path), shape, progress)
     context = _open_context(api, model, shape)
     if not context:
         api.llama_model_free(model)
         raise EngineError("worker_out_of_memory", model=header.name, reason=complaint(library))
-    _make_interruptible(api, context, flag)
+    make_interruptible(api, context, flag)
     vocab = api.llama_model_get_vocab(model)
     return Native(
         library=library,
@@ -92,7 +92,8 @@ def complaint(library: Library) -> str:
     return library.complaints[-1] if library.complaints else "the library gave no reason"
 
 
-def _open_model(library: Library, path: str, shape: Shape, progress: Callable[[float], bool]) -> Any:
+def open_model(library: Library, path: str, shape: Shape, progress: Callable[[float], bool]) -> Any:
+    """The handle of the weights in `path`; the caller frees it. EngineError model_load_failed or Aborted."""
     api = library.api
     stopped = False
 
@@ -134,7 +135,7 @@ def _batch(api: Any, room: int) -> Any:
     return batch
 
 
-def _make_interruptible(api: Any, context: Any, flag: Any) -> None:
+def make_interruptible(api: Any, context: Any, flag: Any) -> None:
     """Let `flag` stop a running computation. The library asks a C function before every operation; a
     Python one would take the interpreter lock each time, so strlen of a flag byte answers instead."""
     library = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None)

@@ -176,6 +176,8 @@ class Worker:
                     return self._generate(frame)
                 case "count":
                     return self._count(frame)
+                case "embed":
+                    return self._embed(frame)
                 case "evict":
                     self._engine.evict(frame["session"])
                     return {"t": "result"}
@@ -219,6 +221,13 @@ class Worker:
     def _count(self, frame: Frame) -> Frame:
         self._load(frame)
         return {"t": "result", "tokens": self._engine.count(self._prompt(frame).text)}
+
+    def _embed(self, frame: Frame) -> Frame:
+        def tick(done: int, total: int) -> None:
+            self._wire.send({"t": "prefill", "done": done, "total": total, "id": frame["id"]})
+
+        vectors = self._engine.embed(LoadOptions(**frame["model"]), frame["texts"], tick)
+        return {"t": "result", "vectors": vectors}
 
     def _generate(self, frame: Frame) -> Frame:
         info = self._load(frame)

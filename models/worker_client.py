@@ -83,6 +83,13 @@ class LocalEngine:
         asked = {"t": "count", "model": asdict(options), "messages": messages, "tools": tools, "template": {}}
         return int((await self._ask(asked))["tokens"])
 
+    async def embed(self, options: LoadOptions, texts: Sequence[str]) -> list[list[float]]:
+        """A vector of length 1 for each text, by a model that is loaded beside the one that answers; waits
+        for running answers. Of a text longer than its window the beginning counts. EngineError."""
+        frame = await self._ask({"t": "embed", "model": asdict(options), "texts": list(texts)})
+        vectors: list[list[float]] = frame["vectors"]
+        return vectors
+
     async def evict(self, session: str) -> None:
         """Forget the warm memory of `session`, if a worker runs."""
         if self._worker and self._worker.alive:

@@ -79,6 +79,9 @@ class FakeEngine:
     def room(self) -> int:
         return 500
 
+    def embed(self, options: LoadOptions, texts: list[str], tick: Tick) -> list[list[float]]:
+        return [[1.0] for _ in texts]
+
     def evict(self, session: str) -> None:
         """Nothing is kept."""
 

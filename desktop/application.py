@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ from resources.sentences import sentence
 from resources.translation import _, set_language
 from runtime.logs import logging_to
 from runtime.paths import find_home
+
+CHAT_PARTS = tuple(f"desktop.chat.{part}" for part in ("markdown", "wording", "pieces", "canvas", "view"))
+"""What the first chat needs, in the order in which each needs the ones before it."""
 
 
 def run() -> int:
@@ -134,7 +138,15 @@ class Desktop(QObject):
     def _on_first_frame(self) -> None:
         """The window is on the screen; only now the heavy parts are loaded."""
         self.bridge.start()
-        self.window.chats.show_placeholder("loading", _("Starting…"))
+        self._load(list(CHAT_PARTS))
+
+    def _load(self, parts: list[str]) -> None:
+        """Import the chat a part at a time, so that keys pressed meanwhile are taken at once."""
+        if parts:
+            import_module(parts.pop(0))
+            QTimer.singleShot(0, self, lambda: self._load(parts))
+        elif self.window.chats.view is None:
+            self.window.chats.show_placeholder("loading", _("Starting…"))
 
     def _on_ready(self, overview: dict[str, Any]) -> None:
         self.looks.take_settings(overview["settings"])
@@ -142,6 +154,7 @@ class Desktop(QObject):
         for notice in overview["notices"]:
             self.window.banner.show_notice(notice["code"], notice["fields"])
         self.talks.begin(overview, self.state.session)
+        self._collector.keep_soon()
 
     def _on_failed(self, code: str, fields: Fields) -> None:
         self.window.banner.show_notice(code, fields)

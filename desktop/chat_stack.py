@@ -55,6 +55,8 @@ class ChatStack(QStackedWidget):
         view = self._views.get(session)
         if view is None:
             view = self._make(session)
+        elif view.theme is not self._theme:
+            view.set_theme(self._theme)  # it was out of sight when the theme changed
         self._views.move_to_end(session)
         self.setCurrentWidget(view)
         if "rows" in card:
@@ -77,8 +79,8 @@ class ChatStack(QStackedWidget):
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
-        for view in self._views.values():
-            view.set_theme(theme)
+        if self.view is not None:
+            self.view.set_theme(theme)
 
     def open_find(self) -> None:
         if self.view is not None:

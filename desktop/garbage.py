@@ -7,6 +7,7 @@ import gc
 from PySide6.QtCore import QObject, QTimer
 
 INTERVAL_MS = 2000
+SETTLED_MS = 1000
 
 
 class Collector(QObject):
@@ -20,6 +21,11 @@ class Collector(QObject):
         self._timer.setInterval(INTERVAL_MS)
         self._timer.timeout.connect(self.collect)
         self._timer.start()
+        self._settled = QTimer(self)
+        self._settled.setObjectName("garbage settled")
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(SETTLED_MS)
+        self._settled.timeout.connect(gc.freeze)
 
     def collect(self) -> None:
         """Collect each generation that has outgrown its threshold; cheap while nothing happens."""
@@ -29,7 +35,14 @@ class Collector(QObject):
                 gc.collect(generation)
                 return
 
+    def keep_soon(self) -> None:
+        """Leave what is there a second from now out of every later round: it is the program itself, and
+        looking it all over would hold the window up."""
+        self._settled.start()
+
     def stop(self) -> None:
         """Give collection back to the interpreter; idempotent."""
         self._timer.stop()
+        self._settled.stop()
+        gc.unfreeze()
         gc.enable()

@@ -120,7 +120,7 @@ def theme_for(app: QGuiApplication, choice: str, scale: float = 1.0) -> Theme:
 
 def apply(app: QApplication, theme: Theme) -> None:
     """Dress every window of `app` in `theme`: style, palette, font and style sheet."""
-    if app.style().name() != "fusion":
+    if not app.styleSheet():  # under a style sheet the style has no name of its own, and setting it is slow
         app.setStyle("Fusion")
     font = QFont(theme.body_family)
     font.setPointSizeF(theme.body_size)

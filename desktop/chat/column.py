@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from desktop.chat.heights import Heights
-from desktop.chat.layout import RowLayout, estimate
+from desktop.chat.layout import RowLayout, estimates
 from desktop.chat.pieces import Documents
 from desktop.chat.style import Style
 from desktop.chat.transcript import ActivityRow, AnyRow, Transcript
@@ -70,7 +70,7 @@ class Column:
         for row in rows[len(self._keys) :]:
             self._where[row.key] = len(self._keys)
             self._keys.append(row.key)
-            self.heights.append(estimate(row, self.style, self.width))
+            self.heights.append(estimates([row], self.style, self.width)[0])
 
     def refresh(self, rows: dict[int, AnyRow]) -> None:
         """Lay out rows whose content changed; the last row with something to say changes with its place."""
@@ -121,7 +121,7 @@ class Column:
         return shift, changed
 
     def _guess(self) -> None:
-        self.heights = Heights([estimate(row, self.style, self.width) for row in self.transcript.rows])
+        self.heights = Heights(estimates(self.transcript.rows, self.style, self.width))
         for key, layout in self._layouts.items():
             self.heights.set(self._where[key], layout.height)
 

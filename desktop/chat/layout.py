@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QPainter
 
@@ -222,14 +224,17 @@ class RowLayout:
         painter.setOpacity(1)
 
 
-def estimate(row: AnyRow, style: Style, width: int) -> int:
-    """A guess of a row's height without looking at more than the length of its text."""
-    match row:
-        case UserRow() | AssistantRow():
-            size = min(len(row.text), 4000) if isinstance(row, UserRow) and not row.open else len(row.text)
-            lines = size * style.letter / width + row.text.count("\n", 0, 2000) + 1
-            return round(lines * style.line) + style.space(18)
-        case ToolRow():
-            return style.space(24)
-        case _:
-            return style.space(12)
+def estimates(rows: Iterable[AnyRow], style: Style, width: int) -> list[int]:
+    """A guess of each row's height without looking at more than the length of its text; called for whole
+    conversations at once."""
+    around, tool, other = style.space(18), style.space(24), style.space(12)
+    line, per_letter = style.line, style.line * style.letter / width
+    made: list[int] = []
+    for row in rows:
+        if isinstance(row, UserRow | AssistantRow):
+            text = row.text
+            size = min(len(text), 4000) if isinstance(row, UserRow) and not row.open else len(text)
+            made.append(int(size * per_letter + (text.count("\n", 0, 2000) + 1) * line) + around)
+        else:
+            made.append(tool if isinstance(row, ToolRow) else other)
+    return made

@@ -45,7 +45,7 @@ class ChatView(QWidget):
         self._find_room = QWidget(self)  # keeps what is found from lying under the find bar
         self._find_room.hide()
         self._stack = QStackedLayout()
-        column = QVBoxLayout(self)
+        self._column = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._find_room)
@@ -73,15 +73,21 @@ class ChatView(QWidget):
         self.find_bar.searched.connect(self._on_searched)
         self.find_bar.closed.connect(self.close_find)
 
+    @property
+    def theme(self) -> Theme:
+        """What it is drawn in."""
+        return self._theme
+
     # --- slots
 
     def show_rows(self, rows: list[dict[str, Any]]) -> None:
         """Show a stored conversation from its end; no rows shows the welcome."""
         self._close_editor()
-        self.canvas.show_rows(rows)
-        if self.canvas.rows:
+        if rows:  # first its place, then its rows, so that they are laid out once
             self._stack.setCurrentWidget(self.canvas)
-        else:
+            self._column.activate()
+        self.canvas.show_rows(rows)
+        if not self.canvas.rows:
             self.show_placeholder("empty", self.welcome.words.text() if self.welcome.kind == "empty" else "")
 
     def on_event(self, event: Event) -> None:

@@ -24,7 +24,6 @@ class Knot:
 
 
 def test_cycles_are_freed_from_the_main_thread_only(qtbot: QtBot) -> None:
-    del qtbot
     collector = Collector()
     assert not gc.isenabled()
     knot = weakref.ref(Knot())
@@ -32,7 +31,10 @@ def test_cycles_are_freed_from_the_main_thread_only(qtbot: QtBot) -> None:
     collector.collect()
     assert knot() is None
     assert ballast
+    collector.keep_soon()
+    qtbot.waitUntil(lambda: gc.get_freeze_count() > 0)
     collector.stop()
+    assert gc.get_freeze_count() == 0
     assert gc.isenabled()
     gc.disable()
 

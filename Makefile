@@ -8,7 +8,7 @@ BIN := .venv/bin
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
-install: ## build .venv with everything the program needs
+install: ## build .venv with everything the program needs (ORION_GPU=cuda, vulkan, metal or rocm for a graphics card)
 	@$(PYTHON) installer/bootstrap.py install
 
 run: ## start Orion: the window, or without a display the terminal chat (ARGS="doctor" for a command)

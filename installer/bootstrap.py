@@ -22,6 +22,15 @@ from installer import system, weights  # noqa: E402  (a bare Python runs this fi
 VENV = ROOT / ".venv"
 LOCKS = ROOT / "installer" / "locks"
 OLDEST = (3, 11)
+GPU_ARGS = {
+    "cpu": "",
+    "cuda": "-DGGML_CUDA=ON",
+    "vulkan": "-DGGML_VULKAN=ON",
+    "metal": "-DGGML_METAL=ON",
+    "rocm": "-DGGML_HIP=ON",
+}
+"""What ORION_GPU may be: the graphics interface the engine is compiled for, and cmake's argument for it."""
+
 ENOUGH = {"run": ("run", "test"), "test": ("test",)}
 """For each kind of set-up, the kinds that contain it."""
 
@@ -52,6 +61,7 @@ def main(arguments: list[str]) -> int:
 
 def prepare(kind: str) -> None:
     """Make .venv fit for `kind` ("run" or "test"); milliseconds when it already is. Raises SetupError."""
+    gpu()
     if sys.version_info < OLDEST:
         raise SetupError(f"Orion needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
     if _is_ready(kind):
@@ -65,6 +75,7 @@ def prepare(kind: str) -> None:
         _virtual_environment()
         _packages(kind)
         _weights()
+        (VENV / "engine-gpu").write_text(gpu(), encoding="utf-8")
         (VENV / f"ready-{kind}").write_text(_fingerprint(kind), encoding="utf-8")
         print(f"Ready after {time.monotonic() - started:.0f} s.", flush=True)
 
@@ -88,6 +99,7 @@ def _fingerprint(kind: str) -> str:
     digest = hashlib.sha256(
         repr((project["project"], project["build-system"], tool["uv"], tool["hatch"])).encode()
     )
+    digest.update(gpu().encode() if gpu() != "cpu" else b"")
     for lock in (LOCKS / "build.lock", _lock(kind), VENV / "pyvenv.cfg"):
         digest.update(lock.read_bytes() if lock.exists() else b"")
     return digest.hexdigest()
@@ -179,8 +191,39 @@ def _packages(kind: str) -> None:
     if not any(VENV.glob("**/llama_cpp/llama_cpp.py")):
         _say("(the engine is compiled once on a machine: about five minutes on two cores)")
     what = "The Python packages could not be installed"
-    _run([*uv(), "--require-hashes", "-r", str(_lock(kind))], what)
+    _run([*uv(), *_engine_build(), "--require-hashes", "-r", str(_lock(kind))], what)
     _run([*uv(), "-e", "."], "Orion itself could not be installed")
+
+
+def gpu() -> str:
+    """The graphics interface that the engine is compiled for: ORION_GPU, else that of the last set-up, else
+    "cpu". SetupError for an unknown one."""
+    chosen = os.environ.get("ORION_GPU", "").strip().lower() or _built_for()
+    if chosen not in GPU_ARGS:
+        raise SetupError(f"ORION_GPU is {chosen!r}; it can be one of: {', '.join(GPU_ARGS)}.")
+    return chosen
+
+
+def _built_for() -> str:
+    mark = VENV / "engine-gpu"
+    return mark.read_text(encoding="utf-8").strip() if mark.is_file() else "cpu"
+
+
+def _engine_build() -> list[str]:
+    """Arguments for uv: a file with the engine's build settings, of which its cache keeps each apart, and
+    whether the engine that is there has to go."""
+    again = ["--reinstall-package", "llama-cpp-python"] if gpu() != _built_for() else []
+    if gpu() == "cpu":
+        return again
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    arguments = project["tool"]["uv"]["config-settings-package"]["llama-cpp-python"]["cmake.args"]
+    file = ROOT / "build" / f"uv-{gpu()}.toml"
+    file.parent.mkdir(exist_ok=True)
+    line = f'"cmake.args" = "{arguments};{GPU_ARGS[gpu()]}"'
+    file.write_text(f"[config-settings-package.llama-cpp-python]\n{line}\n", encoding="utf-8")
+    return ["--config-file", str(file), *again]
 
 
 def uv(environment: Path = VENV) -> list[str]:

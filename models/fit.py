@@ -61,8 +61,9 @@ def repacked_bytes(header: Header, machine: str = "") -> int:
     return sum(header.matrices.get(kind, 0) for kind in _REPACKED[family])
 
 
-def predict(header: Header, window: int) -> int:
-    """Bytes that the worker will occupy when a context of `window` tokens is full."""
+def predict(header: Header, window: int, batch: int = CHUNK) -> int:
+    """Bytes that the worker will occupy when a context of `window` tokens is full and `batch` tokens are
+    evaluated at once."""
     tokens = int(header.metadata.get("tokenizer.ggml.tokens", 0))
     always, each = _VOCABULARY_BYTES
     row = 8 * header.number("embedding_length") + 3 * header.number("feed_forward_length")
@@ -72,12 +73,12 @@ def predict(header: Header, window: int) -> int:
         + weights
         + always
         + each * tokens
-        + 4 * CHUNK * row
-        + window * _bytes_per_window_token(header)
+        + 4 * batch * row
+        + window * _bytes_per_window_token(header, batch)
     )
 
 
-def choose(header: Header, wanted: int, cap: int, available: int) -> Fit:
+def choose(header: Header, wanted: int, cap: int, available: int, batch: int = CHUNK) -> Fit:
     """A window for `header` within `available` bytes.
 
     `wanted` 0 takes the trained context, at most `cap`, shortened to what fits but not below _COMFORTABLE;
@@ -86,17 +87,17 @@ def choose(header: Header, wanted: int, cap: int, available: int) -> Fit:
     """
     trained = header.context_length or cap
     target = min(trained, wanted or cap)
-    fitting = _longest(header, target, available)
+    fitting = _longest(header, target, available, batch)
     if fitting < min(target, _COMFORTABLE) or (wanted and fitting < target):
         raise EngineError(
             "model_too_large",
             path=str(header.path),
-            needed_mb=_mb(predict(header, target)),
+            needed_mb=_mb(predict(header, target, batch)),
             available_mb=_mb(available),
             window=target,
             suggested_window=fitting if fitting >= min(target, SMALLEST) else 0,
         )
-    return Fit(fitting, predict(header, fitting))
+    return Fit(fitting, predict(header, fitting, batch))
 
 
 def largest_fitting(files: Iterable[ModelFile], available: int, window: int) -> ModelFile | None:
@@ -109,16 +110,16 @@ def largest_fitting(files: Iterable[ModelFile], available: int, window: int) -> 
     return None
 
 
-def _longest(header: Header, target: int, available: int) -> int:
-    if predict(header, target) <= available:
+def _longest(header: Header, target: int, available: int, batch: int) -> int:
+    if predict(header, target, batch) <= available:
         return target
-    room = (available - predict(header, 0)) // max(1, _bytes_per_window_token(header))
+    room = (available - predict(header, 0, batch)) // max(1, _bytes_per_window_token(header, batch))
     return max(0, min(target, room // STEP * STEP))
 
 
-def _bytes_per_window_token(header: Header) -> int:
-    """Keys, values and a column of the attention scores of one chunk."""
-    return kv_bytes_per_token(header) + 4 * CHUNK * (1 + header.number("attention.head_count", 1))
+def _bytes_per_window_token(header: Header, batch: int) -> int:
+    """Keys, values and a column of the attention scores of one batch."""
+    return kv_bytes_per_token(header) + 4 * batch * (1 + header.number("attention.head_count", 1))
 
 
 def _mb(amount: int) -> int:

@@ -40,7 +40,8 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A loaded model. `notice` is empty or says why the file's own chat template is not used."""
+    """A loaded model. `notice` is empty or says why the file's own chat template is not used. `gpu_layers` of
+    its layers are on the graphics cards named in `cards`; `gpu_build` is whether this build can use any."""
 
     path: str
     name: str
@@ -54,6 +55,9 @@ class ModelInfo:
     tools_in_template: bool
     notice: str = ""
     acting: Acting = "fallback"
+    gpu_layers: int = 0
+    cards: str = ""
+    gpu_build: bool = False
 
 
 @dataclass(frozen=True, slots=True)

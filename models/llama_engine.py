@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from models import hardware
+from models import graphics, hardware
 from models.bindings import Library
 from models.embedding import Embedder
 from models.engine import Aborted, Prefilled, TemplateSource, Tick
@@ -44,12 +44,14 @@ class LlamaEngine:
         self.close()
         header = read_header(Path(options.path))
         threads = options.threads or hardware.usable_cores()
-        fit = choose(
-            header, options.window, options.window_cap, options.ram_limit or hardware.memory_available()
-        )
-        shape = Shape(fit.window, CHUNK, threads)
+        there = graphics.cards(self._api) if options.gpu_layers else ()
+        batch = options.batch or (graphics.CARD_BATCH if there else CHUNK)
+        room = (options.ram_limit or hardware.memory_available()) + graphics.usable(there)
+        fit = choose(header, options.window, options.window_cap, room, batch)
+        on_card = graphics.layers(header, fit.window, options.gpu_layers, there)
+        shape = Shape(fit.window, batch, threads, on_card)
         self._loaded = open_native(self._library, header, shape, self._flag, progress)
-        self._warm = WarmMemory(self._loaded, options.pool_limit, self._store(options))
+        self._warm = WarmMemory(self._loaded, options.pool_limit, self._store(options, shape))
         return ModelInfo(
             path=options.path,
             name=header.name,
@@ -61,13 +63,16 @@ class LlamaEngine:
             threads=threads,
             predicted_bytes=fit.predicted,
             tools_in_template=False,
+            gpu_layers=on_card,
+            cards=", ".join(card.name for card in there),
+            gpu_build=bool(self._api.llama_supports_gpu_offload()),
         )
 
-    def _store(self, options: LoadOptions) -> StateStore | None:
+    def _store(self, options: LoadOptions, shape: Shape) -> StateStore | None:
         """Where states of this model lie; they depend on the engine's build and the layout of its cache."""
         if not options.state_folder or options.state_limit <= 0:
             return None
-        facts = (self._library.version, self._api.LLAMA_STATE_SEQ_VERSION, "f16", "no flash attention")
+        facts = (self._library.version, self._api.LLAMA_STATE_SEQ_VERSION, "f16", bool(shape.gpu_layers))
         name = fingerprint(Path(options.path), *facts)
         return StateStore(Path(options.state_folder), options.state_limit, name)
 
@@ -134,9 +139,10 @@ class LlamaEngine:
         shared = warm.forget_from(min(known.common(tokens), len(tokens) - 1))
         known.restart(text, tokens, shared)
         tick(shared, len(tokens))
-        for start in range(shared, len(tokens), CHUNK):
-            piece = tokens[start : start + CHUNK]
-            self._evaluate(piece, start, last=start + CHUNK >= len(tokens))
+        chunk = loaded.chunk
+        for start in range(shared, len(tokens), chunk):
+            piece = tokens[start : start + chunk]
+            self._evaluate(piece, start, last=start + chunk >= len(tokens))
             known.held = start + len(piece)
             tick(known.held, len(tokens))
         return Prefilled(len(tokens), shared)

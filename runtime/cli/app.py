@@ -112,10 +112,15 @@ def context_stats(
 
 
 @app.command(help=_("Check what works here, and how to mend what does not."))
-def doctor(json: Json = False) -> ExitCode:
+def doctor(
+    json: Json = False,
+    gpu: Annotated[
+        bool, typer.Option("--gpu", help=_("Prove that the engine uses the graphics card."))
+    ] = False,
+) -> ExitCode:
     from runtime.cli.doctor import doctor as run
 
-    return run(Terminal(), as_json=json)
+    return run(Terminal(), as_json=json, gpu=gpu)
 
 
 @app.command(help=_("Print a report without secrets, to send with a question."))

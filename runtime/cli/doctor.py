@@ -9,6 +9,7 @@ from textwrap import wrap
 from resources.translation import _
 from runtime.checks.all import every_check
 from runtime.checks.check import Check
+from runtime.checks.graphics import graphics
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal
 from runtime.paths import find_home
@@ -18,10 +19,11 @@ _MARGIN = " " * 20
 _STYLES = {"ok": "good", "warn": "warn", "fail": "bad"}
 
 
-def doctor(terminal: Terminal, *, as_json: bool) -> ExitCode:
-    """Run every check and print it as soon as it is known; FAILED when one failed."""
+def doctor(terminal: Terminal, *, as_json: bool, gpu: bool = False) -> ExitCode:
+    """Run every check, or only that of the graphics card, and print it as soon as it is known; FAILED when
+    one failed."""
     checks: list[Check] = []
-    for check in _watched(terminal):
+    for check in _watched(terminal, gpu=gpu):
         checks.append(check)
         if not as_json:
             _print(terminal, check)
@@ -33,7 +35,7 @@ def doctor(terminal: Terminal, *, as_json: bool) -> ExitCode:
         terminal.answer(
             "\n" + _("{count} of {all} checks failed.").format(count=failed, all=len(checks)) + "\n"
         )
-    else:
+    elif not gpu:
         terminal.answer("\n" + _("Everything needed works.") + "\n")
     return ExitCode.FAILED if failed else ExitCode.OK
 
@@ -46,14 +48,18 @@ def report(terminal: Terminal) -> ExitCode:
     return ExitCode.OK
 
 
-def _watched(terminal: Terminal) -> Iterable[Check]:
+def _watched(terminal: Terminal, *, gpu: bool = False) -> Iterable[Check]:
     """The checks, with a status line about the slow ones."""
     terminal.status(_("Looking…"))
-    for check in every_check(find_home()):
+    for check in _of_graphics() if gpu else every_check(find_home()):
         terminal.clear()
         yield check
         terminal.status(_("Looking…"))
     terminal.clear()
+
+
+def _of_graphics() -> Iterable[Check]:
+    yield graphics()
 
 
 def _print(terminal: Terminal, check: Check) -> None:

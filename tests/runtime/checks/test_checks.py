@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.checks import extras, machine, model, program
+from runtime.checks import extras, graphics, machine, model, program
 from runtime.checks.check import Check
 from runtime.paths import Home, find_home
 
@@ -141,3 +141,13 @@ def test_sound_and_containers_are_found(tmp_path: Path) -> None:
         server.bind(str(tmp_path / "docker.sock"))
         server.listen()
         assert extras.containers({"DOCKER_HOST": f"unix://{tmp_path}/docker.sock"}).status == "ok"
+
+
+def test_a_machine_without_a_usable_card_is_told_so() -> None:
+    check = graphics.graphics()
+    if check.status == "ok":
+        assert "tokens/s" in check.what
+    else:
+        assert check.status == "warn"
+        assert "graphics card" in check.what
+        assert check.mend

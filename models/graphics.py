@@ -1,0 +1,82 @@
+"""The graphics cards that the library at hand can compute on, and how many layers of a model go there."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from models.fit import kv_bytes_per_token
+from models.gguf import Header
+
+CARD_BATCH = 512
+"""Tokens of a prompt that a card evaluates at once."""
+
+_KINDS = (1, 2)
+"""ggml_backend_dev_type of cards with memory of their own and of those that share it (ggml-backend.h)."""
+
+_PART = 0.9
+"""Part of a card's free memory that a model may take."""
+
+_WORK_BYTES = 300 << 20
+"""What computing takes on a card beside weights, keys and values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A device with its free memory in bytes."""
+
+    name: str
+    free: int
+
+
+def cards(api: Any) -> tuple[Card, ...]:
+    """The cards that the bindings module `api` can use; none with a build for the processor alone."""
+    if not api.llama_supports_gpu_offload():
+        return ()
+    count = _function(api, "ggml_backend_dev_count", ctypes.c_size_t)
+    get = _function(api, "ggml_backend_dev_get", ctypes.c_void_p, ctypes.c_size_t)
+    kind = _function(api, "ggml_backend_dev_type", ctypes.c_int, ctypes.c_void_p)
+    name = _function(api, "ggml_backend_dev_description", ctypes.c_char_p, ctypes.c_void_p)
+    size = ctypes.POINTER(ctypes.c_size_t)
+    memory = _function(api, "ggml_backend_dev_memory", None, ctypes.c_void_p, size, size)
+    found: list[Card] = []
+    for at in range(count()):
+        device = get(at)
+        if kind(device) in _KINDS:
+            free, total = ctypes.c_size_t(), ctypes.c_size_t()
+            memory(device, ctypes.byref(free), ctypes.byref(total))
+            found.append(Card((name(device) or b"").decode("utf-8", "replace"), int(free.value)))
+    return tuple(found)
+
+
+def layers(header: Header, window: int, asked: int, there: tuple[Card, ...]) -> int:
+    """How many layers go to the cards `there`: what is `asked`, or for -1 as many as fit; none without one.
+    The output counts as one more than the blocks."""
+    blocks = header.number("block_count")
+    if not there or not blocks:
+        return 0
+    if asked >= 0:
+        return min(asked, blocks + 1)
+    room = usable(there) - _WORK_BYTES
+    each = header.tensor_bytes // (blocks + 1) + window * kv_bytes_per_token(header) // blocks
+    return max(0, min(blocks + 1, room // max(1, each)))
+
+
+def usable(there: tuple[Card, ...]) -> int:
+    """Bytes of all cards that a model may take."""
+    return int(_PART * sum(card.free for card in there))
+
+
+def _function(api: Any, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """A function of ggml by name. The symbols of the libraries that libllama needs are reached through it,
+    but not on Windows, where the bindings of ggml are asked."""
+    try:
+        found = getattr(api._lib, name)
+    except AttributeError:
+        from llama_cpp import _ggml
+
+        found = getattr(_ggml.libggml, name)
+    found.restype, found.argtypes = result, list(arguments)
+    return found  # type: ignore[no-any-return]

@@ -62,7 +62,8 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is chosen; temperature 0 is greedy. `seed` None draws a fresh one."""
+    """How the next token is chosen; temperature 0 is greedy. `seed` None draws a fresh one. `grammar` (GBNF,
+    start symbol root) holds the whole reply to it."""
 
     temperature: float = 0.7
     top_p: float = 0.95
@@ -70,13 +71,15 @@ class Sampling:
     min_p: float = 0.05
     repeat_penalty: float = 1.0
     seed: int | None = None
+    grammar: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GenerateRequest:
     """One answer. `session` keys the warm prompt cache; messages and tools have the shape of the OpenAI
     chat interface; `template` holds extra variables of the chat template, such as enable_thinking. Nothing
-    of a `private` one is written to disk. Calls are held to a grammar where it is `constrained`."""
+    of a `private` one is written to disk. Calls are held to a grammar where it is `constrained`;
+    with `answer` there are none, but words."""
 
     model: LoadOptions
     session: str
@@ -87,6 +90,7 @@ class GenerateRequest:
     template: JsonObject = field(default_factory=dict)
     private: bool = False
     constrained: bool = True
+    answer: bool = False
 
     def as_frame(self) -> JsonObject:
         """The request as it travels to the worker."""

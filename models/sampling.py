@@ -27,6 +27,8 @@ class Sampler:
         self._grammar: Any = None
         self._one = api.llama_token_data(0, 1.0, 0.0)
         self._alone = api.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
+        if sampling.grammar:
+            self.constrain(sampling.grammar)
 
     def sample(self, context: Any) -> int:
         """The next token, given what `context` evaluated last."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from models.engine import TemplateSource
@@ -13,22 +13,40 @@ from models.template import ChatTemplate
 from models.toolformat.constraint import constraint
 from models.toolformat.derive import derive
 from models.toolformat.fallback import call_text, fallback, result_text, system_block
-from models.toolformat.format import ToolFormat
+from models.toolformat.format import ARGUMENTS, NAME, ToolFormat
 from models.toolformat.stream import StreamParser, primer_of
 from models.trigger import Trigger
 
 _derived = lru_cache(maxsize=8)(derive)
+_FENCED_HABIT = ("qwen2.5 coder", "qwen2.5-coder")
+"""Names of models that answer in fenced JSON whatever their template tells them."""
+
+_LISTING = """To act, answer with a JSON list of all the calls that are needed, one for each thing that \
+is asked, and nothing else:
+```json
+[{"name": "TOOL", "arguments": {...}}, {"name": "TOOL", "arguments": {...}}]
+```
+When no tool fits, answer in plain words."""
+
+WORDS = r"""root ::= first rest*
+first ::= [^`<{\[\x00-\x20]
+rest ::= [^`<] | "`" [^`] | "<" [^a-zA-Z|/]
+"""
+"""The grammar of an answer in words, in which no call can begin."""
+
 _RETOLD = "the model's template refuses earlier calls, so they are told to it in words ({reason})"
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A rendered request. `known` is the format of calls in the reply, None where no tool was offered."""
+    """A rendered request. `known` is the format of calls in the reply, None where no tool was offered; where
+    the prompt asks for another form, `held` is that."""
 
     text: str
     notice: str = ""
     known: ToolFormat | None = None
     tools: tuple[JsonObject, ...] = ()
+    held: ToolFormat | None = None
 
     @property
     def opening(self) -> str:
@@ -45,17 +63,19 @@ class Prompt:
         """What holds calls to their form; None where they are only parsed."""
         if self.known is None:
             return None
-        held = constraint(self.known, self.tools, fence=True)
+        held = constraint(self.held or self.known, self.tools, fence=self.held is None)
         return Trigger(held, primer_of(self.known, self.text)) if held else None
 
 
 class Speech:
-    """The form of one model's conversations, found out once when it is loaded."""
+    """The form of one model's conversations, found out once when it is loaded. `name` is the model's own."""
 
-    def __init__(self, source: TemplateSource) -> None:
+    def __init__(self, source: TemplateSource, name: str = "") -> None:
         known = _derived(source.text, bos=source.bos, eos=source.eos)
         self._native = known.shows_tools and known.syntax != "none" and not known.fault
         self._known = known if self._native else fallback(known)
+        habit = any(one in name.lower() for one in _FENCED_HABIT)
+        self._listed = _listed(known) if habit and self._native else None
         self._template = ChatTemplate(
             source.text,
             source.bos,
@@ -81,8 +101,12 @@ class Speech:
         """The prompt for the next reply. Never fails; `notice` says what could not be rendered as it is."""
         offered = tuple(tools)
         known = self._known if tools else None
+        if self._listed is not None and tools:
+            rendered = self._template.render(_with_block(_as_lists(messages), _LISTING), tools, extra)
+            if not rendered.notice:
+                return Prompt(rendered.text, "", known, offered, self._listed)
         if not self._native:
-            told = _with_block(_retold(messages), tools) if tools else _retold(messages)
+            told = _with_block(_retold(messages), system_block(tools)) if tools else _retold(messages)
             rendered = self._template.render(told, [], extra)
             return Prompt(rendered.text, rendered.notice, known, offered)
         rendered = self._template.render(_numbered(messages, self._known.id_form), tools, extra)
@@ -91,14 +115,49 @@ class Speech:
         again = self._template.render(_retold(messages), tools, extra)
         if not again.notice:
             return Prompt(again.text, _RETOLD.format(reason=rendered.notice), known, offered)
-        told = _with_block(_retold(messages), tools) if tools else _retold(messages)
+        told = _with_block(_retold(messages), system_block(tools)) if tools else _retold(messages)
         last = self._template.render(told, [], extra)
         return Prompt(last.text, rendered.notice, fallback(self._known) if tools else None, offered)
 
 
-def _with_block(messages: list[JsonObject], tools: list[JsonObject]) -> list[JsonObject]:
-    """The tools as part of the system prompt."""
-    block = system_block(tools)
+def _listed(known: ToolFormat) -> ToolFormat:
+    """Calls as a list in a fenced block."""
+    return replace(
+        known,
+        origin="fallback",
+        section_open="```json\n",
+        section_close="\n```",
+        call_open="",
+        call_close="",
+        between="",
+        layout=f'{{"name": "{NAME}", "arguments": {ARGUMENTS}}}',
+        array=True,
+        name_path=("name",),
+        arguments_path=("arguments",),
+        parallel=True,
+    )
+
+
+def _as_lists(messages: list[JsonObject]) -> list[JsonObject]:
+    """Earlier calls in the form of `_listed`."""
+    made: list[JsonObject] = []
+    for message in messages:
+        if calls := message.get("tool_calls"):
+            objects = (
+                f'{{"name": {json.dumps(call["function"]["name"])}, "arguments": {_arguments(call)}}}'
+                for call in calls
+            )
+            block = f"```json\n[{', '.join(objects)}]\n```"
+            text = "\n".join(part for part in (_text(message), block) if part)
+            message = {key: value for key, value in message.items() if key != "tool_calls"} | {
+                "content": text
+            }
+        made.append(message)
+    return made
+
+
+def _with_block(messages: list[JsonObject], block: str) -> list[JsonObject]:
+    """With `block` at the end of the system prompt."""
     if messages and messages[0]["role"] == "system":
         first = dict(messages[0]) | {"content": f"{messages[0]['content']}\n\n{block}"}
         return [first, *messages[1:]]

@@ -13,8 +13,8 @@ class Trigger:
     """Fed every piece of one reply as it is sampled. `primer` is what the prompt wrote of the reply.
 
     Marks inside reasoning are nothing. A mark of the model's own format begins a call at once. Fenced JSON
-    that begins like a call is one where the reply begins with it; behind other words it must name a tool,
-    because an answer may show JSON.
+    that begins like a call is one where the reply begins with it (any fenced JSON, where the model was asked
+    for a list of calls); behind other words it must name a tool, because an answer may show JSON.
     """
 
     def __init__(self, constraint: Constraint, primer: str = "") -> None:
@@ -22,7 +22,9 @@ class Trigger:
         self._opening, self._closing = constraint.known.reasoning
         self._plain = tuple(mark for mark in constraint.marks if not mark.startswith(_FENCE))
         self._fences = tuple(mark for mark in constraint.marks if mark.startswith(_FENCE))
-        self._head = _solid(f'{{"{constraint.known.name_path[0]}":"') if constraint.known.name_path else ""
+        known = constraint.known
+        bracket = "[" if known.array else ""
+        self._head = _solid(f'{bracket}{{"{known.name_path[0]}":"') if known.name_path else ""
         self._longest = max((len(mark) for mark in (*constraint.marks, self._closing)), default=0)
         self._names = [name for name, _ in constraint.tools]
         self._text = ""
@@ -81,7 +83,7 @@ class Trigger:
             body = _solid(written)
             if not self._head.startswith(body[: len(self._head)]):
                 self._fence = -1
-            elif body == self._head and self._leading:
+            elif self._leading and (body == self._head or self._constraint.known.array):
                 return self._found(mark, written)
             elif len(body) > len(self._head):
                 name = body[len(self._head) :]
@@ -92,6 +94,8 @@ class Trigger:
         return ""
 
     def _found(self, mark: str, written: str) -> str:
+        if self._constraint.known.array and mark.startswith(_FENCE):
+            mark, written = mark[:-1], mark[-1] + written  # a whole fence would mean objects without a list
         grammar = self._constraint.grammar(mark, written)
         self._over = grammar is not None
         return grammar or ""

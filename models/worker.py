@@ -16,7 +16,7 @@ from models.errors import EngineError
 from models.frames import Frame, encode, read_blocking
 from models.generation import LoadOptions, ModelInfo, Sampling
 from models.reply import PACE, Reply
-from models.speech import Prompt, Speech
+from models.speech import WORDS, Prompt, Speech
 
 HEARTBEAT = 0.5
 """Seconds between two signs of life while a request is being worked on."""
@@ -206,7 +206,7 @@ class Worker:
             return frame["id"] not in self._cancelled
 
         info = self._engine.load(options, progress)
-        self._speech = speech = Speech(self._engine.template())
+        self._speech = speech = Speech(self._engine.template(), info.name)
         tools = speech.tools_in_template
         self._info = replace(info, notice=speech.notice, tools_in_template=tools, acting=speech.acting)
         self._options = options
@@ -239,6 +239,9 @@ class Worker:
             self._wire.send({"t": "prefill", "done": done, "total": total} | ident)
 
         prefilled = self._engine.prefill(frame["session"], prompt.text, evaluated, private=frame["private"])
+        if frame["answer"]:
+            words = "" if prompt.opening else WORDS
+            prompt, frame = replace(prompt, known=None), frame | {"sampling": frame["sampling"] | {"grammar": words}}
         hold = self._engine.constrain if frame["constrained"] else None
         reply = Reply(lambda said: self._wire.send(said | ident), prompt, hold)
         middle = time.monotonic()

@@ -101,14 +101,18 @@ class Calls:
     async def run(self, calls: list[ToolCall]) -> dict[str, Result]:
         """The results by call id, each in the journal before this returns.
 
-        All calls are judged first; the allowed ones start together, the others as they are approved. On
-        cancellation every call without a result gets one of kind cancelled.
+        All calls are judged first; the allowed ones start together, the others as they are approved; those
+        on the same path run in their order, so that what one writes the next can read. On cancellation every call without a result gets one of kind cancelled.
         """
         judged = [self._judge(call) for call in calls]
-        tasks = [
-            asyncio.ensure_future(self._settle(call, found))
-            for call, found in zip(calls, judged, strict=True)
-        ]
+        tasks: list[asyncio.Future[None]] = []
+        last: dict[str, asyncio.Future[None]] = {}
+        for call, found in zip(calls, judged, strict=True):
+            path = _path(found)
+            task = asyncio.ensure_future(self._settle(call, found, last.get(path)))
+            tasks.append(task)
+            if path:
+                last[path] = task
         try:
             await asyncio.gather(*tasks)
         except asyncio.CancelledError:
@@ -152,7 +156,14 @@ class Calls:
             return Failure("invalid", explain(definition, error))
         return Prepared(call, tool, definition, arguments)
 
-    async def _settle(self, call: ToolCall, found: tuple[Prepared, Verdict] | Failure) -> None:
+    async def _settle(
+        self,
+        call: ToolCall,
+        found: tuple[Prepared, Verdict] | Failure,
+        before: asyncio.Future[None] | None = None,
+    ) -> None:
+        if before is not None:
+            await asyncio.wait([before])
         started = time.monotonic()
         if isinstance(found, Failure):
             self._finish(call, found, 0.0)
@@ -282,6 +293,14 @@ class Calls:
             self._desk.emit(ToolComplete(call.id, call.name, text, result.details, seconds))
         else:
             self._desk.emit(ToolFailed(call.id, call.name, kind, text, seconds))
+
+
+def _path(found: tuple[Prepared, Verdict] | Failure) -> str:
+    """The path that a judged call is about, or ""."""
+    if isinstance(found, Failure):
+        return ""
+    prepared = found[0]
+    return str(prepared.call.arguments.get(prepared.definition.path_argument, ""))
 
 
 REFUSALS = {

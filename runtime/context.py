@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import resources
 from runtime.errors import OrionError
-from runtime.messages import Message, ToolSpec, UserMessage, without_surrogates
+from runtime.messages import (
+    AssistantMessage,
+    Message,
+    ToolMessage,
+    ToolSpec,
+    UserMessage,
+    without_surrogates,
+)
 from runtime.profiles import Profile
 from runtime.providers.provider import Request
 from runtime.transcript import Transcript
@@ -59,7 +68,33 @@ def build(
         temperature=profile.temperature,
         max_tokens=profile.max_tokens,
         replies=transcript.replies,
+        answer=repeats_itself(transcript.messages),
     )
+
+
+def repeats_itself(messages: list[Message]) -> bool:
+    """Whether the last reply only asked once more for what had gone well: for calls of the reply before it, or
+    for calls made twice before in the same turn. A small model goes round in circles until it must answer."""
+    asked: dict[str, str] = {}
+    done: Counter[str] = Counter()
+    before: set[str] = set()
+    repeated = False
+    for message in messages:
+        match message:
+            case UserMessage():
+                done.clear()
+                before, repeated = set(), False
+            case AssistantMessage(calls=calls):
+                keys = {call.id: json.dumps([call.name, call.arguments], sort_keys=True) for call in calls}
+                wanted = set(keys.values())
+                again = all(done[key] and (key in before or done[key] > 1) for key in wanted)
+                repeated, before = bool(wanted) and again, wanted
+                asked |= keys
+            case ToolMessage(call_id=ident, ok=True) if ident in asked:
+                done[asked[ident]] += 1
+            case _:
+                pass
+    return repeated
 
 
 def _recent(messages: list[Message], size: int) -> list[Message]:

@@ -102,6 +102,7 @@ class LocalProvider:
                 tools=_tools(request.tools),
                 sampling=Sampling(temperature=request.temperature),
                 max_tokens=request.max_tokens,
+                answer=request.answer,
                 private=request.session == PRIVATE,
             )
             async with aclosing(self.engine.generate(asked)) as events:

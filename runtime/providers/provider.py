@@ -16,7 +16,8 @@ PRIVATE = "private"
 @dataclass(frozen=True, slots=True)
 class Request:
     """One model call. `session` is a stable key under which a provider may keep a warm prompt cache;
-    `replies` is the number of replies in the conversation so far, those included that are no longer shown."""
+    `replies` is the number of replies in the conversation so far, those included that are no longer shown.
+    `answer` asks for words: a provider that can keeps the model from calling tools, which it still knows."""
 
     session: str
     model: str
@@ -26,6 +27,7 @@ class Request:
     temperature: float = 0.7
     max_tokens: int = 1024
     replies: int = 0
+    answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

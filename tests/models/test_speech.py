@@ -56,8 +56,8 @@ HISTORY: list[JsonObject] = [
 ]
 
 
-def speech(template: str) -> Speech:
-    return Speech(TemplateSource(template, "", "<|im_end|>", ()))
+def speech(template: str, name: str = "") -> Speech:
+    return Speech(TemplateSource(template, "", "<|im_end|>", ()), name)
 
 
 def heard(made: Speech, reply: str, tools: list[JsonObject]) -> list[tuple[str, Any]]:
@@ -139,6 +139,18 @@ def test_a_template_that_fails_altogether_gives_way_to_a_plain_form_that_keeps_c
     assert "a clock" in prompt.text
     assert '"name": "look"' in prompt.text
     assert heard(made, '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>', [TOOL])
+
+
+def test_a_model_that_answers_in_fences_is_asked_for_a_list_and_sees_its_own_form_again() -> None:
+    made = speech(HERMES, "Qwen2.5 Coder 0.5B Instruct")
+    prompt = made.prompt(HISTORY, [TOOL], {})
+    assert '```json\n[{"name": "look", "arguments": {"at": "ü"}}]\n```' in prompt.text
+    assert "JSON list" not in made.prompt(HISTORY, [], {}).text
+    trigger = prompt.trigger()
+    assert trigger is not None
+    assert '[{\\"name\\": \\"' in trigger.feed("```json")
+    two = '```json\n[{"name": "look", "arguments": {"at": "a"}}, {"name": "look", "arguments": {"at": "b"}}]\n```'
+    assert heard(made, two, [TOOL]) == [("look", {"at": "a"}), ("look", {"at": "b"})]
 
 
 def test_an_odd_history_is_rendered_somehow() -> None:

@@ -26,7 +26,9 @@ is asked, and nothing else:
 ```json
 [{"name": "TOOL", "arguments": {...}}, {"name": "TOOL", "arguments": {...}}]
 ```
-When no tool fits, answer in plain words."""
+When no tool fits, or when the results are there, answer in plain words: say what the results say."""
+
+_DONE = "\n\nAll of this is done. Now answer the user in plain words, with what the results say."
 
 WORDS = r"""root ::= first rest*
 first ::= [^`<{\[\x00-\x20]
@@ -97,8 +99,22 @@ class Speech:
             return "fallback"
         return "guaranteed" if self._known.constrainable else "parsed"
 
-    def prompt(self, messages: list[JsonObject], tools: list[JsonObject], extra: JsonObject) -> Prompt:
-        """The prompt for the next reply. Never fails; `notice` says what could not be rendered as it is."""
+    def prompt(
+        self,
+        messages: list[JsonObject],
+        tools: list[JsonObject],
+        extra: JsonObject,
+        *,
+        answer: bool = False,
+    ) -> Prompt:
+        """The prompt for the next reply. Never fails; `notice` says what could not be rendered as it is.
+        `answer` asks for words instead of further calls."""
+        if answer:
+            messages = _closed(messages)
+            return replace(self._prompt(messages, tools, extra), known=None)
+        return self._prompt(messages, tools, extra)
+
+    def _prompt(self, messages: list[JsonObject], tools: list[JsonObject], extra: JsonObject) -> Prompt:
         offered = tuple(tools)
         known = self._known if tools else None
         if self._listed is not None and tools:
@@ -118,6 +134,13 @@ class Speech:
         told = _with_block(_retold(messages), system_block(tools)) if tools else _retold(messages)
         last = self._template.render(told, [], extra)
         return Prompt(last.text, rendered.notice, fallback(self._known) if tools else None, offered)
+
+
+def _closed(messages: list[JsonObject]) -> list[JsonObject]:
+    """With the last result saying that no more is to be done."""
+    if not messages or messages[-1]["role"] != "tool":
+        return messages
+    return [*messages[:-1], messages[-1] | {"content": _text(messages[-1]) + _DONE}]
 
 
 def _listed(known: ToolFormat) -> ToolFormat:

@@ -216,7 +216,9 @@ class Worker:
     def _prompt(self, frame: Frame) -> Prompt:
         if self._speech is None:
             raise EngineError("model_load_failed", path="", reason="no model is loaded")
-        return self._speech.prompt(frame["messages"], frame["tools"], frame["template"])
+        return self._speech.prompt(
+            frame["messages"], frame["tools"], frame["template"], answer=frame.get("answer", False)
+        )
 
     def _count(self, frame: Frame) -> Frame:
         self._load(frame)
@@ -239,9 +241,8 @@ class Worker:
             self._wire.send({"t": "prefill", "done": done, "total": total} | ident)
 
         prefilled = self._engine.prefill(frame["session"], prompt.text, evaluated, private=frame["private"])
-        if frame["answer"]:
-            words = "" if prompt.opening else WORDS
-            prompt, frame = replace(prompt, known=None), frame | {"sampling": frame["sampling"] | {"grammar": words}}
+        if frame["answer"] and not prompt.opening:
+            frame["sampling"]["grammar"] = WORDS
         hold = self._engine.constrain if frame["constrained"] else None
         reply = Reply(lambda said: self._wire.send(said | ident), prompt, hold)
         middle = time.monotonic()

@@ -102,14 +102,15 @@ class Calls:
         """The results by call id, each in the journal before this returns.
 
         All calls are judged first; the allowed ones start together, the others as they are approved; those
-        on the same path run in their order, so that what one writes the next can read. On cancellation every call without a result gets one of kind cancelled.
+        on the same path run in their order, so that what one writes the next can read. On cancellation every
+        call without a result gets one of kind cancelled.
         """
         judged = [self._judge(call) for call in calls]
-        tasks: list[asyncio.Future[None]] = []
-        last: dict[str, asyncio.Future[None]] = {}
+        tasks: list[asyncio.Task[None]] = []
+        last: dict[str, asyncio.Task[None]] = {}
         for call, found in zip(calls, judged, strict=True):
             path = _path(found)
-            task = asyncio.ensure_future(self._settle(call, found, last.get(path)))
+            task = asyncio.create_task(self._settle(call, found, last.get(path)))
             tasks.append(task)
             if path:
                 last[path] = task
@@ -160,7 +161,7 @@ class Calls:
         self,
         call: ToolCall,
         found: tuple[Prepared, Verdict] | Failure,
-        before: asyncio.Future[None] | None = None,
+        before: asyncio.Task[None] | None = None,
     ) -> None:
         if before is not None:
             await asyncio.wait([before])

@@ -73,8 +73,9 @@ def build(
 
 
 def repeats_itself(messages: list[Message]) -> bool:
-    """Whether the last reply only asked once more for what had gone well: for calls of the reply before it, or
-    for calls made twice before in the same turn. A small model goes round in circles until it must answer."""
+    """Whether the last reply only asked once more for what had gone well: for calls of the reply before it,
+    or for calls made twice before in the same turn. Small models go round in circles until they must answer.
+    """
     asked: dict[str, str] = {}
     done: Counter[str] = Counter()
     before: set[str] = set()

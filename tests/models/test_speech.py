@@ -149,8 +149,15 @@ def test_a_model_that_answers_in_fences_is_asked_for_a_list_and_sees_its_own_for
     trigger = prompt.trigger()
     assert trigger is not None
     assert '[{\\"name\\": \\"' in trigger.feed("```json")
-    two = '```json\n[{"name": "look", "arguments": {"at": "a"}}, {"name": "look", "arguments": {"at": "b"}}]\n```'
-    assert heard(made, two, [TOOL]) == [("look", {"at": "a"}), ("look", {"at": "b"})]
+    calls = ", ".join(f'{{"name": "look", "arguments": {{"at": "{at}"}}}}' for at in "ab")
+    assert heard(made, f"```json\n[{calls}]\n```", [TOOL]) == [("look", {"at": "a"}), ("look", {"at": "b"})]
+
+
+def test_a_model_made_to_answer_is_told_so_behind_the_last_result() -> None:
+    made = speech(HERMES)
+    text = made.prompt(HISTORY, [TOOL], {}, answer=True).text
+    assert "a clock\n\nAll of this is done." in text
+    assert "All of this is done" not in made.prompt(HISTORY[:2], [TOOL], {}, answer=True).text
 
 
 def test_an_odd_history_is_rendered_somehow() -> None:

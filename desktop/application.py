@@ -157,7 +157,6 @@ class Desktop(QObject):
         self._collector.keep_soon()
 
     def _on_failed(self, code: str, fields: Fields) -> None:
-        self.window.banner.show_notice(code, fields)
         self.window.status.say(_("Not ready"))
         self.window.chats.show_placeholder("error", sentence(code, **fields))
 

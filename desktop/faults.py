@@ -7,6 +7,7 @@ import logging
 import sys
 import threading
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
@@ -39,9 +40,10 @@ class Faults(QObject):
         sys.unraisablehook = self._on_unraisable
         threading.excepthook = self._on_thread
         qInstallMessageHandler(_on_qt_message)
-        if logs is not None and logs.is_dir():
-            self._native = (logs / "native-crash.log").open("a", encoding="utf-8")
-            faulthandler.enable(self._native)
+        if logs is not None:
+            with suppress(OSError):  # where nothing can be written, the runtime says so in a sentence
+                self._native = (logs / "native-crash.log").open("a", encoding="utf-8")
+                faulthandler.enable(self._native)
 
     def restore(self) -> None:
         """Undo `install`; idempotent."""

@@ -120,6 +120,8 @@ class WorkerProcess:
         self._request += 1
         self._running, self._acknowledged, self._begun = True, False, False
         self._seen = progress = time.monotonic()
+        if asked := request.get("model"):
+            self.model = Path(asked["path"]).stem
         self._send(request | {"id": self._request})
         try:
             while True:

@@ -17,7 +17,7 @@ from runtime.journal import Journal
 from runtime.messages import JsonObject
 from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
-from runtime.providers.provider import PRIVATE, Provider
+from runtime.providers.provider import PRIVATE, Provider, Traits
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.rules import RuleBook
 from runtime.session import Session
@@ -163,13 +163,27 @@ class Runtime:
         for session_id in self._deleted:
             remove_states(self.home.states, session_id)
 
+    def traits(self, profile: Profile) -> Traits | None:
+        """What the profile's provider can do and where it runs; None where there is no such provider."""
+        try:
+            return self._provider(profile, profile.model).traits
+        except OrionError:
+            return None
+
     def save_settings(self, changes: dict[str, object]) -> Settings:
         """Check and write `changes` (dotted names); raises OrionError naming what is wrong."""
         self.settings = save_settings(self.home.settings_file, changes)
         return self.settings
 
     def models(self) -> list[JsonObject]:
-        """What a picker offers: {name, path, size, provider, local, error}."""
+        """What a picker offers: {name, path, size, provider, local, default, error}; `default` is the one
+        that profiles mean by "bundled"."""
+        from models.errors import EngineError
+
+        try:
+            default = self.library.find(self.settings.local_model.model).path
+        except EngineError:
+            default = None
         return [
             {
                 "name": model.name,
@@ -177,6 +191,7 @@ class Runtime:
                 "size": model.size,
                 "provider": "local",
                 "local": True,
+                "default": model.path == default,
                 "error": model.error,
             }
             for model in self.library.list()

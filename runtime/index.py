@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,22 @@ class Index:
             path.unlink()
             db = _connect(path)
         except apsw.Error as error:
+            if not os.access(path.parent, os.W_OK):
+                raise OrionError("home_unwritable", path=str(path.parent), reason="read-only") from error
             raise OrionError("index_unusable", path=str(path), reason=str(error)) from error
         return db
 
     def refresh(self) -> None:
-        """Take in what changed in the folder."""
+        """Take in what changed in the folder. Raises OrionError `disk_full` (path) or `index_unusable`
+        (path, reason); what was known before is still listed by the next call."""
+        try:
+            self._refresh()
+        except apsw.FullError as error:
+            raise OrionError("disk_full", path=self._db.filename) from error
+        except apsw.Error as error:
+            raise OrionError("index_unusable", path=self._db.filename, reason=str(error)) from error
+
+    def _refresh(self) -> None:
         known = {row[0]: row[1:] for row in self._db.execute("SELECT id, size, lines FROM sessions")}
         found = {path.stem: path for path in self._folder.glob("*.jsonl")}
         with self._db:

@@ -65,7 +65,7 @@ class Welcome(QWidget):
             "empty": _("What can I do for you?"),
             "loading": "",
             "offline": _("Not connected"),
-            "error": _("This chat cannot be shown"),
+            "error": _("Orion could not start"),
         }
         self.title.setText(titles[kind])
         self.words.setText(text)

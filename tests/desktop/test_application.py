@@ -98,9 +98,26 @@ def test_a_home_that_cannot_be_used_still_opens_a_window(
     monkeypatch.setenv("ORION_HOME", str(tmp_path / "file" / "home"))
     desktop = Desktop(qapp, tmp_path / "file" / "home")
     desktop.window.show()
-    qtbot.waitUntil(lambda: not desktop.window.banner.isHidden(), timeout=PATIENCE_MS)
-    assert "cannot be written" in desktop.window.banner.text.text()
-    assert desktop.window.status.state.text() == "Not ready"
+    qtbot.waitUntil(lambda: desktop.window.status.state.text() == "Not ready", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: desktop.window.chats.view is not None, timeout=PATIENCE_MS)
+    assert desktop.window.chats.view is not None
+    assert "cannot be written" in desktop.window.chats.view.welcome.words.text()
+    assert desktop.window.banner.isHidden()
+    desktop.window.close()
+    assert desktop.close()
+    desktop.deleteLater()
+    qapp.setStyleSheet("")
+
+
+def test_a_model_file_that_is_missing_keeps_nothing_else_from_working(
+    qtbot: QtBot, qapp: QApplication, fresh_home: Path
+) -> None:
+    fresh_home.mkdir(parents=True, exist_ok=True)
+    (fresh_home / "settings.yaml").write_text("version: 1\nlocal_model:\n  model: nowhere.gguf\n")
+    desktop = Desktop(qapp, fresh_home)
+    desktop.window.show()
+    ready(qtbot, desktop)
+    assert desktop.talks.current
     desktop.window.close()
     assert desktop.close()
     desktop.deleteLater()

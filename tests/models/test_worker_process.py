@@ -54,6 +54,7 @@ def test_a_death_while_decoding_is_told_within_a_second_and_the_next_prompt_answ
                     pass
             assert time.monotonic() - begin < 5
         assert caught.value.code == code
+        assert caught.value.fields["model"] == weights.stem
         assert caught.value.fields.get("how") == how
         told = await answer(engine, ask(options, user("Hello"), most=3))
         assert told.events[0] == Starting(again=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from runtime.errors import OrionError
@@ -172,3 +174,14 @@ def test_a_lock_is_free_again_when_its_holder_lets_go(tmp_path: Path) -> None:
     assert caught.value.fields["door"] == "window"
     first.release()
     Lock(tmp_path / "a", "terminal", "session_locked").release()
+
+
+def test_a_list_that_cannot_be_written_is_told_in_a_sentence(store: SessionStore, tmp_path: Path) -> None:
+    talk(store, "first")
+    store.list()
+    with closing(apsw.Connection(str(tmp_path / "index.db"))) as other:
+        other.execute("DROP TABLE texts")
+    talk(store, "second")
+    with pytest.raises(OrionError) as caught:
+        store.list()
+    assert caught.value.code == "index_unusable"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,9 +49,18 @@ class Engine(Protocol):
         """How many tokens `prompt` (a rendered template) has."""
         ...
 
-    def prefill(self, session: str, prompt: str, tick: Tick, *, private: bool = False) -> Prefilled:
+    def prefill(
+        self,
+        session: str,
+        prompt: str,
+        tick: Tick,
+        *,
+        private: bool = False,
+        pictures: Sequence[bytes] = (),
+    ) -> Prefilled:
         """Bring `prompt` into the memory of `session`, evaluating only what differs from what it holds; that
-        of a `private` one is never written to disk. Raises EngineError (context_overflow,
+        of a `private` one is never written to disk. Each models.pictures.MARK in it stands for one of
+        `pictures` (encoded files), in order. Raises EngineError (context_overflow,
         model_evaluation_failed) or Aborted."""
         ...
 

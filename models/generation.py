@@ -22,8 +22,8 @@ class LoadOptions:
     means all physical cores. `ram_limit` 0 means the memory available now (bytes). `pool_limit` bounds the
     memory (bytes) that keeps the state of conversations other than the current one. `gpu_layers` is how many
     layers a graphics card computes, -1 as many as fit. `batch` is the tokens of a prompt evaluated at once, 0
-    what suits the hardware. `state_folder`, if any,
-    keeps states on disk, at most `state_limit` bytes of them, for when the model is loaded again.
+    what suits the hardware. `projector` is the file through which the model sees pictures. `state_folder`,
+    if any, keeps states on disk, at most `state_limit` bytes, for when the model is loaded again.
     """
 
     path: str
@@ -36,6 +36,7 @@ class LoadOptions:
     state_limit: int = 0
     gpu_layers: int = -1
     batch: int = 0
+    projector: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class ModelInfo:
     gpu_layers: int = 0
     cards: str = ""
     gpu_build: bool = False
+    sees: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,8 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class GenerateRequest:
-    """One answer. `session` keys the warm prompt cache; messages and tools have the shape of the OpenAI
+    """One answer. `pictures` are base64 of encoded files, one for each models.pictures.MARK in the messages.
+    `session` keys the warm prompt cache; messages and tools have the shape of the OpenAI
     chat interface; `template` holds extra variables of the chat template, such as enable_thinking. Nothing
     of a `private` one is written to disk. Calls are held to a grammar where it is `constrained`;
     with `answer` there are none, but words."""
@@ -89,6 +92,7 @@ class GenerateRequest:
     max_tokens: int = 1024
     template: JsonObject = field(default_factory=dict)
     private: bool = False
+    pictures: list[str] = field(default_factory=list)
     constrained: bool = True
     answer: bool = False
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import time
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from models import graphics, hardware
@@ -16,12 +18,16 @@ from models.fit import CHUNK, choose
 from models.generation import LoadOptions, ModelInfo, Sampling
 from models.gguf import read_header
 from models.native import Native, Shape, complaint, open_native
+from models.pictures import MARK, Pictures, name_marks, split
 from models.sampling import Sampler
 from models.state_store import StateStore, fingerprint
 from models.template import JOINT
 from models.warm_memory import WarmMemory
 
 _ABORTED = 2
+PICTURE_GUESS = 576
+"""Tokens that a picture is counted as before it is read."""
+
 _JOINT = JOINT.encode()
 
 
@@ -33,6 +39,9 @@ class LlamaEngine:
         self._api = self._library.api
         self._loaded: Native | None = None
         self._warm: WarmMemory | None = None
+        self._name = ""
+        self._pictures: Pictures | None = None
+        self._shown: dict[str, bytes] = {}
         self._embedder: Embedder | None = None
         self._sampler: Sampler | None = None
         self._flag = ctypes.create_string_buffer(2)
@@ -45,13 +54,17 @@ class LlamaEngine:
         header = read_header(Path(options.path))
         threads = options.threads or hardware.usable_cores()
         there = graphics.cards(self._api) if options.gpu_layers else ()
-        batch = options.batch or (graphics.CARD_BATCH if there else CHUNK)
+        batch = options.batch or (graphics.CARD_BATCH if there or options.projector else CHUNK)
         room = (options.ram_limit or hardware.memory_available()) + graphics.usable(there)
         fit = choose(header, options.window, options.window_cap, room, batch)
         on_card = graphics.layers(header, fit.window, options.gpu_layers, there)
         shape = Shape(fit.window, batch, threads, on_card)
         self._loaded = open_native(self._library, header, shape, self._flag, progress)
         self._warm = WarmMemory(self._loaded, options.pool_limit, self._store(options, shape))
+        self._name = header.name
+        if options.projector:
+            projector = Path(options.projector)
+            self._pictures = Pictures(self._library, self._loaded, projector, threads, bool(on_card))
         return ModelInfo(
             path=options.path,
             name=header.name,
@@ -64,6 +77,7 @@ class LlamaEngine:
             predicted_bytes=fit.predicted,
             tools_in_template=False,
             gpu_layers=on_card,
+            sees=self._pictures is not None,
             cards=", ".join(card.name for card in there),
             gpu_build=bool(self._api.llama_supports_gpu_offload()),
         )
@@ -90,7 +104,8 @@ class LlamaEngine:
         return self._need().template
 
     def count(self, prompt: str) -> int:
-        return len(self._tokenise(prompt.encode("utf-8", "replace"), True))
+        pictures = PICTURE_GUESS * prompt.count(MARK)
+        return len(self._tokenise(name_marks(prompt, ()).encode("utf-8", "replace"), True)) + pictures
 
     def _tokenise(self, text: bytes, first: bool) -> list[int]:
         """Control texts become their tokens; JOINT separates what must not be read as one."""
@@ -98,17 +113,20 @@ class LlamaEngine:
         begin = loaded.template.bos.encode()
         add = first and api.llama_vocab_get_add_bos(loaded.vocab) and not (begin and text.startswith(begin))
         tokens: list[int] = []
-        for piece in text.split(_JOINT):
-            room = len(piece) + 16
-            found = (ctypes.c_int32 * room)()
-            count = api.llama_tokenize(loaded.vocab, piece, len(piece), found, room, bool(add), True)
-            tokens += found[: max(0, count)]
-            add = False
+        for passage, picture in split(text):
+            for piece in passage.split(_JOINT):
+                room = len(piece) + 16
+                found = (ctypes.c_int32 * room)()
+                count = api.llama_tokenize(loaded.vocab, piece, len(piece), found, room, bool(add), True)
+                tokens += found[: max(0, count)]
+                add = False
+            if picture in self._shown and self._pictures is not None:
+                tokens += self._pictures.tokens(picture, self._shown[picture])
         return tokens
 
     def _is_control(self, token: int) -> bool:
         loaded = self._need()
-        return bool(self._api.llama_vocab_is_control(loaded.vocab, token))
+        return token < 0 or bool(self._api.llama_vocab_is_control(loaded.vocab, token))
 
     def _learn(self, token: int) -> bytes:
         """The bytes of a token seen for the first time; notes whether it ends a reply."""
@@ -126,9 +144,20 @@ class LlamaEngine:
 
     # --- the memory of sessions ---------------------------------------------------------------------
 
-    def prefill(self, session: str, prompt: str, tick: Tick, *, private: bool = False) -> Prefilled:
+    def prefill(
+        self,
+        session: str,
+        prompt: str,
+        tick: Tick,
+        *,
+        private: bool = False,
+        pictures: Sequence[bytes] = (),
+    ) -> Prefilled:
         loaded, warm = self._need(), self._memory()
-        text = prompt.encode("utf-8", "replace")
+        if pictures and self._pictures is None:
+            raise EngineError("model_sees_no_pictures", model=self._name)
+        self._shown = {hashlib.sha256(picture).hexdigest(): picture for picture in pictures}
+        text = name_marks(prompt, pictures).encode("utf-8", "replace")
         tokens = warm.known(session).plan(text, self._tokenise, self._is_control)
         if len(tokens) >= loaded.window:
             raise EngineError("context_overflow", prompt_tokens=len(tokens), window=loaded.window)
@@ -136,16 +165,32 @@ class LlamaEngine:
             raise EngineError("model_evaluation_failed", reason="the prompt is empty")
         warm.activate(session, private)
         known = warm.transcript
-        shared = warm.forget_from(min(known.common(tokens), len(tokens) - 1))
+        shared = min(known.common(tokens), len(tokens) - 1)
+        while shared and tokens[shared] < 0 and tokens[shared - 1] == tokens[shared]:
+            shared -= 1  # a picture is evaluated as a whole
+        shared = warm.forget_from(shared)
         known.restart(text, tokens, shared)
         tick(shared, len(tokens))
-        chunk = loaded.chunk
-        for start in range(shared, len(tokens), chunk):
-            piece = tokens[start : start + chunk]
-            self._evaluate(piece, start, last=start + chunk >= len(tokens))
-            known.held = start + len(piece)
+        stops = [at for at, token in enumerate(tokens) if token < 0] if pictures else []
+        while known.held < len(tokens):
+            known.held = self._advance(tokens, known.held, stops)
             tick(known.held, len(tokens))
         return Prefilled(len(tokens), shared)
+
+    def _advance(self, tokens: list[int], start: int, stops: list[int]) -> int:
+        """Evaluate the batch or the picture that begins at `start`; the position after it. `stops` are the
+        places of pictures."""
+        if self._pictures is not None and tokens[start] < 0:
+            try:
+                return self._pictures.evaluate(tokens, start)
+            except Aborted:
+                self._broke_off(_ABORTED)
+        after = bisect_left(stops, start)
+        end = min(
+            start + self._need().chunk, stops[after] if after < len(stops) else len(tokens), len(tokens)
+        )
+        self._evaluate(tokens[start:end], start, last=end == len(tokens))
+        return end
 
     def evict(self, session: str) -> None:
         if self._warm is not None:
@@ -237,6 +282,9 @@ class LlamaEngine:
 
     def close(self) -> None:
         loaded, self._loaded, self._warm = self._loaded, None, None
+        pictures, self._pictures, self._shown = self._pictures, None, {}
+        if pictures:
+            pictures.close()
         if loaded:
             loaded.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import queue
 import signal
@@ -240,7 +241,11 @@ class Worker:
         def evaluated(done: int, total: int) -> None:
             self._wire.send({"t": "prefill", "done": done, "total": total} | ident)
 
-        prefilled = self._engine.prefill(frame["session"], prompt.text, evaluated, private=frame["private"])
+        session, private = frame["session"], frame["private"]
+        pictures = [base64.b64decode(picture) for picture in frame["pictures"]]
+        prefilled = self._engine.prefill(
+            session, prompt.text, evaluated, private=private, pictures=pictures
+        )
         if frame["answer"] and not prompt.opening:
             frame["sampling"]["grammar"] = WORDS
         hold = self._engine.constrain if frame["constrained"] else None

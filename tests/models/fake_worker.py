@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from models.engine import Prefilled, TemplateSource, Tick
@@ -48,7 +48,15 @@ class FakeEngine:
     def count(self, prompt: str) -> int:
         return len(prompt.split())
 
-    def prefill(self, session: str, prompt: str, tick: Tick, *, private: bool = False) -> Prefilled:
+    def prefill(
+        self,
+        session: str,
+        prompt: str,
+        tick: Tick,
+        *,
+        private: bool = False,
+        pictures: Sequence[bytes] = (),
+    ) -> Prefilled:
         tick(0, 10)
         if self._mode == "assert":
             sys.stderr.write("x" * 200_000 + "\nggml.c:12: GGML_ASSERT(n > 0) failed\n")

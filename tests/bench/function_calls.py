@@ -18,7 +18,12 @@ from models.worker_client import LocalEngine
 from tests.bench import bfcl
 from tests.bench.figure import Figure
 
-GOALS = {"simple": 85.0, "multiple": 75.0, "parallel": 40.0, "irrelevance": 50.0}
+GOALS = {
+    "simple": ("bfcl_simple", 85.0),
+    "multiple": ("bfcl_multiple", 75.0),
+    "parallel": ("bfcl_parallel", 40.0),
+    "irrelevance": ("bfcl_irrelevance", 50.0),
+}
 ITEMS = 100
 TOKENS = 512
 WINDOW = 4096
@@ -35,7 +40,7 @@ def measure(*, peers: bool = False) -> list[Figure]:
     rights = asyncio.run(_all(Path(model), count))
     return [
         Figure(
-            f"bfcl_{name}",
+            figure,
             100 * sum(rights[name, True]) / len(rights[name, True]),
             "%",
             goal,
@@ -45,7 +50,7 @@ def measure(*, peers: bool = False) -> list[Figure]:
                 "questions (count)": float(len(rights[name, True])),
             },
         )
-        for name, goal in GOALS.items()
+        for name, (figure, goal) in GOALS.items()
     ]
 
 

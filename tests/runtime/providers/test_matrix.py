@@ -14,13 +14,27 @@ from ruamel.yaml import YAML
 
 import resources
 from models.library import Library
-from runtime.messages import AssistantMessage, Message, Text, ToolMessage, UserMessage
+from runtime.messages import AssistantMessage, Message, Text, ToolCall, ToolMessage, ToolSpec, UserMessage
 from runtime.providers.local import LocalProvider
-from runtime.providers.provider import Failed, Finished, Provider, Request, StreamItem, TextDelta
+from runtime.providers.provider import (
+    CallReady,
+    Failed,
+    Finished,
+    Provider,
+    Request,
+    StreamItem,
+    TextDelta,
+)
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.settings import LocalModel
 
 Make = Callable[[Path], Provider]
+
+CALCULATOR = ToolSpec(
+    "calculator",
+    "Evaluates arithmetic.",
+    {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]},
+)
 
 
 def scripted(folder: Path) -> Provider:
@@ -28,6 +42,25 @@ def scripted(folder: Path) -> Provider:
     words = " ".join(f"word{number}" for number in range(200))
     YAML(typ="safe").dump({"loop": True, "steps": [{"say": {"text": words, "delay": 0.001}}]}, path)
     return ScriptedProvider(load_script(path))
+
+
+def calling_script(folder: Path) -> Provider:
+    path = folder / "script.yaml"
+    step = {"call": {"name": "calculator", "arguments": {"expression": "6 + 6"}}}
+    YAML(typ="safe").dump({"steps": [step]}, path)
+    return ScriptedProvider(load_script(path))
+
+
+def exchange(number: int, result: int) -> tuple[Message, ...]:
+    """A question that was answered with the calculator."""
+    sum_of = f"{number} + {number}"
+    call = ToolCall(f"c{number}", "calculator", {"expression": sum_of})
+    return (
+        UserMessage((Text(f"What is {sum_of}?"),)),
+        AssistantMessage("", calls=(call,)),
+        ToolMessage(call.id, "calculator", (Text(str(result)),)),
+        AssistantMessage(f"It is {result}."),
+    )
 
 
 def local(folder: Path) -> Provider:
@@ -149,6 +182,26 @@ def test_two_sessions_at_once_are_both_answered(make: Make, tmp_path: Path) -> N
             return list(await asyncio.gather(*(collect(provider, request) for request in requests)))
 
     assert all(isinstance(items[-1], Finished) for items in asyncio.run(main()))
+
+
+@pytest.mark.parametrize("make", [calling_script, local])
+def test_a_call_is_whole_valid_and_has_an_id_that_no_other_has(make: Make, tmp_path: Path) -> None:
+    """The history shows a tiny model twice how it is done."""
+    worked = [one for number, result in ((2, 4), (3, 6)) for one in exchange(number, result)]
+
+    async def main() -> list[StreamItem]:
+        async with opened(make, tmp_path) as provider:
+            assert provider.traits.tools
+            return await collect(provider, asked("What is 6 + 6?", messages=worked, tools=(CALCULATOR,)))
+
+    items = asyncio.run(main())
+    (call,) = [item.call for item in items if isinstance(item, CallReady)]
+    assert (call.name, call.error) == ("calculator", "")
+    assert list(call.arguments) == ["expression"]
+    assert call.id not in ("", "c2", "c3")
+    end = items[-1]
+    assert isinstance(end, Finished)
+    assert end.stop_reason == "tool_calls"
 
 
 @pytest.mark.parametrize("make", [broken_script, no_model])

@@ -39,7 +39,8 @@ class Library:
         self._known: dict[tuple[Path, int, int], ModelFile] = {}
 
     def list(self) -> builtins.list[ModelFile]:
-        """Every model file, bundled ones first, then by name; broken ones are listed with their error."""
+        """Every model file, bundled ones first, then by name; broken ones are listed with their error.
+        Projectors, which have mmproj in their names, belong to models and are not listed."""
         found: dict[tuple[Path, int, int], ModelFile] = {}
         for folder in self._folders:
             for path in sorted(_files(folder), key=lambda path: path.name.lower()):
@@ -95,7 +96,11 @@ def inspect(path: Path) -> ModelFile:
 
 def _files(folder: Path) -> builtins.list[Path]:
     try:
-        return [path for path in folder.rglob("*") if path.suffix.lower() == ".gguf" and path.is_file()]
+        return [
+            path
+            for path in folder.rglob("*")
+            if path.suffix.lower() == ".gguf" and "mmproj" not in path.name.lower() and path.is_file()
+        ]
     except OSError:
         return []
 

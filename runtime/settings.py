@@ -58,6 +58,10 @@ class LocalModel(Section):
     memory_limit_mb: int = Field(
         default=0, ge=0, description="Most memory for the model in MB; 0 means what is free."
     )
+    projector: str = Field(
+        default="",
+        description="Path of the file through which the model sees pictures; empty looks beside the model.",
+    )
     idle_minutes: float = Field(
         default=15.0,
         ge=0.0,

@@ -7,15 +7,19 @@ import json
 import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from runtime.errors import OrionError
 from runtime.messages import (
     AssistantMessage,
+    Image,
     JsonObject,
     Message,
+    Part,
     StopReason,
+    Text,
     ToolCall,
     ToolMessage,
     ToolSpec,
@@ -44,7 +48,18 @@ if TYPE_CHECKING:
 
 TRAITS = Traits(name="local", local=True)
 
-_USER_FAULTS = frozenset({"context_overflow", "model_too_large", "model_unknown", "model_missing"})
+_USER_FAULTS = frozenset(
+    {
+        "context_overflow",
+        "model_missing",
+        "model_sees_no_pictures",
+        "model_too_large",
+        "model_unknown",
+        "picture_too_large",
+        "picture_unreadable",
+        "projector_unusable",
+    }
+)
 _POOL_PART = 8
 """The warm states of other conversations take at most this part of the memory limit or of free memory."""
 
@@ -72,7 +87,13 @@ class LocalProvider:
 
     @property
     def traits(self) -> Traits:
-        return TRAITS
+        """See Provider; `images` is whether the model of the settings, or the bundled one, sees pictures."""
+        from models.errors import EngineError
+
+        try:
+            return replace(TRAITS, images=bool(self._projector(self._file("").path)))
+        except EngineError:
+            return TRAITS
 
     @property
     def _settings(self) -> LocalModel:
@@ -95,10 +116,13 @@ class LocalProvider:
         from models.generation import GenerateRequest, Sampling
 
         try:
+            options = await asyncio.to_thread(self._options, request.model)
+            messages, pictures = _conversation(request, sees=bool(options.projector))
             asked = GenerateRequest(
-                model=await asyncio.to_thread(self._options, request.model),
+                model=options,
                 session=request.session,
-                messages=_messages(request.system, request.messages),
+                messages=messages,
+                pictures=pictures,
                 tools=_tools(request.tools),
                 sampling=Sampling(temperature=request.temperature),
                 max_tokens=request.max_tokens,
@@ -127,7 +151,7 @@ class LocalProvider:
 
         try:
             options = await asyncio.to_thread(self._options, request.model)
-            messages = _messages(request.system, request.messages)
+            messages, _ = _conversation(request, sees=bool(options.projector))
             return await self.engine.count_tokens(options, messages, _tools(request.tools))
         except EngineError as error:
             raise _translated(error) from error
@@ -160,7 +184,14 @@ class LocalProvider:
             state_limit=self._settings.state_cache_mb << 20,
             gpu_layers=self._settings.gpu_layers,
             batch=self._settings.batch,
+            projector=self._projector(chosen.path),
         )
+
+    def _projector(self, model: Path) -> str:
+        """The file through which `model` sees pictures, or ""."""
+        from models.pictures import projector_beside
+
+        return self._settings.projector or str(projector_beside(model) or "")
 
     def _with_a_way_out(self, error: EngineError) -> EngineError:
         """The error of a model that is too large names the largest other one that would fit, if any does."""
@@ -180,18 +211,48 @@ def _translated(error: EngineError) -> OrionError:
     return OrionError(error.code, fault="user" if fault == "user" else "provider", **error.fields)
 
 
-def _messages(system: str, messages: tuple[Message, ...]) -> list[JsonObject]:
-    """The conversation in the shape that chat templates read."""
-    first: list[JsonObject] = [{"role": "system", "content": system}] if system else []
-    return first + [_message(message) for message in messages]
+_UNSEEN = "[a picture that cannot be seen]"
 
 
-def _message(message: Message) -> JsonObject:
+def _conversation(request: Request, *, sees: bool) -> tuple[list[JsonObject], list[str]]:
+    """The conversation in the shape that chat templates read, and its pictures in base64. A model that does
+    not see is given a picture only if it is what was said last, so that it is refused."""
+    from models.pictures import free_of_marks
+
+    messages: list[JsonObject] = []
+    if request.system:
+        messages.append({"role": "system", "content": free_of_marks(request.system)})
+    pictures: list[str] = []
+    for message in request.messages:
+        shown = sees or (message is request.messages[-1] and isinstance(message, UserMessage))
+        messages.append(_message(message, pictures if shown else None))
+    return messages, pictures
+
+
+def _said(parts: tuple[Part, ...], pictures: list[str] | None) -> str:
+    """The text of `parts`, with a mark for each picture, which is added to `pictures`; None shows none."""
+    from models.pictures import MARK, free_of_marks
+
+    pieces: list[str] = []
+    for part in parts:
+        match part:
+            case Text():
+                pieces.append(free_of_marks(part.text))
+            case Image():
+                pieces.append(_UNSEEN if pictures is None else MARK)
+                if pictures is not None:
+                    pictures.append(part.data)
+            case _:
+                assert_never(part)
+    return "".join(pieces)
+
+
+def _message(message: Message, pictures: list[str] | None) -> JsonObject:
     match message:
         case UserMessage():
-            return {"role": "user", "content": message.text}
+            return {"role": "user", "content": _said(message.parts, pictures)}
         case AssistantMessage():
-            spoken: JsonObject = {"role": "assistant", "content": message.text}
+            spoken: JsonObject = {"role": "assistant", "content": _said((Text(message.text),), None)}
             if message.reasoning:
                 spoken["reasoning_content"] = "".join(part.text for part in message.reasoning)
             if message.calls:
@@ -209,7 +270,7 @@ def _message(message: Message) -> JsonObject:
                 "role": "tool",
                 "tool_call_id": message.call_id,
                 "name": message.name,
-                "content": message.text,
+                "content": _said(message.parts, pictures),
             }
         case _:
             assert_never(message)

@@ -1,4 +1,4 @@
-"""How many questions of the Berkeley function-calling set a local model answers right, freely and under a grammar.
+"""How many questions of the Berkeley function-calling set a local model gets right, freely and under a grammar.
 
 ORION_BENCH_MODEL names the model file, ORION_BENCH_ITEMS the questions a category (100).
 """
@@ -87,8 +87,8 @@ async def _calls(
         TOKENS,
         constrained=constrained,
     )
-    calls: list[dict[str, Any]] = []
-    async for event in engine.generate(request):
-        if isinstance(event, Call):
-            calls.append({event.name: {} if event.fault else json.loads(event.arguments)})
-    return calls
+    return [
+        {event.name: {} if event.fault else json.loads(event.arguments)}
+        async for event in engine.generate(request)
+        if isinstance(event, Call)
+    ]

@@ -243,9 +243,7 @@ class Worker:
 
         session, private = frame["session"], frame["private"]
         pictures = [base64.b64decode(picture) for picture in frame["pictures"]]
-        prefilled = self._engine.prefill(
-            session, prompt.text, evaluated, private=private, pictures=pictures
-        )
+        prefilled = self._engine.prefill(session, prompt.text, evaluated, private=private, pictures=pictures)
         if frame["answer"] and not prompt.opening:
             frame["sampling"]["grammar"] = WORDS
         hold = self._engine.constrain if frame["constrained"] else None

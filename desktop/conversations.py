@@ -160,7 +160,7 @@ class Conversations(QObject):
         self._bridge.ask(Desk.edit, self.current, message, text).then(self._on_opened)
 
     def retry(self) -> None:
-        self._bridge.ask(Desk.retry, self.current)
+        self._bridge.ask(Desk.retry, self.current).then(self._on_opened)
 
     def continue_(self) -> None:
         self._bridge.ask(Desk.continue_, self.current)

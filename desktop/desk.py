@@ -167,8 +167,10 @@ class Desk:
         await self._session(session).edit(message, text)
         return await self.open(session)
 
-    async def retry(self, session: str) -> None:
+    async def retry(self, session: str) -> Plain:
+        """Answer the last message again; what `open` returns, without the answer that was."""
         await self._session(session).retry()
+        return await self.open(session)
 
     async def continue_(self, session: str) -> None:
         await self._session(session).continue_()

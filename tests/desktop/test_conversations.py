@@ -188,6 +188,20 @@ def test_what_is_asked_goes_to_the_session_in_front(talks: Conversations, bridge
     assert bridge.last("use") == ("s2", None, "other.gguf", None)
 
 
+def test_answering_again_takes_the_old_answer_away(
+    talks: Conversations, bridge: RecordingBridge, qtbot: QtBot
+) -> None:
+    begin(talks, bridge)
+    rows = [{"kind": "user", "id": "m1", "text": "hi", "time": 0.0, "source": "window"}]
+    bridge.answers["retry"] = card("s2", title="T", busy=True, rows=rows)
+    with qtbot.waitSignal(talks.shown) as shown:
+        talks.retry()
+        bridge.settle()
+    assert shown.args is not None
+    assert shown.args[0]["rows"] == rows
+    assert talks.card["busy"]
+
+
 def test_a_failure_nobody_takes_is_trouble(
     talks: Conversations, bridge: RecordingBridge, qtbot: QtBot
 ) -> None:

@@ -212,7 +212,7 @@ class MainWindow(QMainWindow):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.escaped.emit()
-        elif self.on_chat and is_typing(event):
+        elif self.on_chat and is_typing(event) and not self.chats.isAncestorOf(self.focusWidget()):
             self.composer.editor.setFocus(Qt.FocusReason.OtherFocusReason)
             self.composer.editor.insertPlainText(event.text())
         else:

@@ -39,13 +39,13 @@ def tool_title(row: ToolRow) -> str:
 
 def tool_summary(row: ToolRow) -> str:
     """What the call is about, on one line."""
-    if row.summary:
-        return " ".join(row.summary.split())[:200]
     telling = [
         row.arguments[name] for name in _TELLING if isinstance(row.arguments.get(name), str | int | float)
     ]
     if telling:
         return " ".join(str(telling[0]).split())[:200]
+    if row.summary:
+        return " ".join(row.summary.split())[:200]
     pairs = [
         f"{name}: {value}" for name, value in row.arguments.items() if isinstance(value, str | int | float)
     ]

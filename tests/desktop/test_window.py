@@ -139,6 +139,12 @@ def test_a_letter_that_no_part_takes_is_meant_for_the_message(qtbot: QtBot, wind
     QTest.keyClick(window.status.context, Qt.Key.Key_H)
     QTest.keyClick(window.status.context, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     assert window.composer.text() == "h"
+    window.chats.show_session(card(rows=[{"kind": "user", "id": "m", "text": "hi", "time": 0.0}]))
+    transcript = window.chats.transcript
+    assert transcript is not None
+    transcript.setFocus()
+    QTest.keyClick(transcript, Qt.Key.Key_U)
+    assert window.composer.text() == "h"
 
 
 def test_what_is_typed_first_is_the_message(window: MainWindow) -> None:

@@ -18,6 +18,7 @@ BENCHES = {
     "late_turn": ("cached_ttft_ratio",),
     "reopen": ("reopen_ttft_ratio",),
     "memory_fit": ("memory_fit",),
+    "tool_turn": ("grammar_ratio", "tools_ttft_ratio"),
     "function_calls": ("bfcl_simple", "bfcl_multiple", "bfcl_parallel", "bfcl_irrelevance"),
     "acting": ("acts",),
     "start": ("start_to_window", "idle_pss"),

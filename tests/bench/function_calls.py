@@ -1,4 +1,4 @@
-"""How many questions of the Berkeley function-calling set a local model gets right, freely and under a grammar.
+"""How many questions of the Berkeley function-calling set a local model gets right, free and under a grammar.
 
 ORION_BENCH_MODEL names the model file, ORION_BENCH_ITEMS the questions a category (100).
 """

@@ -56,6 +56,7 @@ class LlamaEngine:
         there = graphics.cards(self._api) if options.gpu_layers else ()
         batch = options.batch or (graphics.CARD_BATCH if there or options.projector else CHUNK)
         room = (options.ram_limit or hardware.memory_available()) + graphics.usable(there)
+        room -= _size(options.projector)
         fit = choose(header, options.window, options.window_cap, room, batch)
         on_card = graphics.layers(header, fit.window, options.gpu_layers, there)
         shape = Shape(fit.window, batch, threads, on_card)
@@ -297,3 +298,8 @@ class LlamaEngine:
         if self._loaded is None:
             raise EngineError("model_load_failed", path="", reason="no model is loaded")
         return self._loaded
+
+
+def _size(path: str) -> int:
+    """Bytes of the file at `path`; 0 where there is none."""
+    return Path(path).stat().st_size if path and Path(path).is_file() else 0

@@ -1,4 +1,4 @@
-"""Fetches the Berkeley function-calling set, and turns its questions into requests and calls into verdicts."""
+"""Fetches the Berkeley function-calling set; its questions become requests, and calls become verdicts."""
 
 from __future__ import annotations
 
@@ -71,9 +71,11 @@ def items(category: str, count: int) -> list[Item]:
 
 
 def judged(given: Sequence[tuple[Item, list[JsonObject]]]) -> list[bool]:
-    """Whether each reply's calls ({name: arguments} each) are right; with irrelevance, whether there are none."""
+    """Whether each reply's calls ({name: arguments} each) are right; for irrelevance: whether there are none."""
     lines = [
-        json.dumps({"category": item.category, "functions": item.functions, "calls": calls, "truth": item.truth})
+        json.dumps(
+            {"category": item.category, "functions": item.functions, "calls": calls, "truth": item.truth}
+        )
         for item, calls in given
         if item.truth
     ]

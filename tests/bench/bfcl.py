@@ -71,7 +71,7 @@ def items(category: str, count: int) -> list[Item]:
 
 
 def judged(given: Sequence[tuple[Item, list[JsonObject]]]) -> list[bool]:
-    """Whether each reply's calls ({name: arguments} each) are right; for irrelevance: whether there are none."""
+    """Whether each reply's calls (each {name: arguments}) are right, or none where none is wanted."""
     lines = [
         json.dumps(
             {"category": item.category, "functions": item.functions, "calls": calls, "truth": item.truth}

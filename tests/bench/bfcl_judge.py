@@ -1,7 +1,7 @@
 """Judges calls by the Berkeley function-calling set's own checker: `python FILE FOLDER < cases`.
 
 FOLDER is the unpacked wheel. Each line of standard input is a JSON object {category, functions, calls,
-truth}; for each a line `true` or `false` is printed. A process of its own, because the checker is foreign code.
+truth}; for each a line `true` or `false` is printed. A process apart: the checker is foreign code.
 """
 
 from __future__ import annotations

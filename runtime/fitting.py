@@ -14,7 +14,7 @@ from runtime.messages import AssistantMessage, Message, Text, ToolSpec, UserMess
 from runtime.profiles import Profile
 from runtime.providers.provider import Provider, Request
 from runtime.recall import recall
-from runtime.slimming import slim
+from runtime.slimming import named, slim
 from runtime.transcript import shorten
 
 SMALL = 16_384
@@ -33,13 +33,13 @@ RECALL_HEAD = "(From earlier in this conversation: "
 @dataclass(frozen=True, slots=True)
 class Fitting:
     """Makes the requests of one turn. `archive` stores the transcript for reading before a cut and returns
-    where, or an empty string where nothing may be stored."""
+    where, or an empty string where nothing may be stored; `system` gives the prompt with or without tools."""
 
     session: str
     profile: Profile
     model: str
     provider: Provider
-    system: Callable[[], str]
+    system: Callable[[bool], str]
     history: History
     specs: tuple[ToolSpec, ...]
     archive: Callable[[], str]
@@ -87,12 +87,19 @@ class Fitting:
 
     def _build(self, window: int) -> Request:
         tools = self.specs
+        if self.provider.tools_on_demand(self.model):
+            tools = named(tools, self._asked())
         if 0 < window <= SMALL:
             tools = slim(tools, int(TOOLS * window), self._first_words())
         request = context.build(
-            self.session, self.profile, self.model, self.system(), self.history.transcript, tools
+            self.session, self.profile, self.model, self.system(bool(tools)), self.history.transcript, tools
         )
         return replace(request, max_tokens=int(min(request.max_tokens, window or request.max_tokens)))
+
+    def _asked(self) -> str:
+        """What the turn is about: the user's last words."""
+        messages = reversed(self.history.transcript.messages)
+        return next((message.text for message in messages if isinstance(message, UserMessage)), "")
 
     def _first_words(self) -> str:
         """What the conversation is about: its first message, which no later one changes."""

@@ -322,9 +322,7 @@ class Session:
             profile=profile,
             model=self.model,
             provider=house.provider(profile, self.model),
-            system=lambda: context.system_prompt(
-                profile, folder, house.home.workspace, tools=bool(house.registry.specs(profile))
-            ),
+            system=lambda tools: context.system_prompt(profile, folder, house.home.workspace, tools=tools),
             history=self._history,
             specs=house.registry.specs(profile),
             archive=self._archive,

@@ -12,6 +12,9 @@ from runtime.recall import words
 Tools = tuple[ToolSpec, ...]
 CHARACTERS_PER_TOKEN = 3.6
 
+_PATH = re.compile(r"[\w-]{2,}\.[A-Za-z]\w{1,4}\b|[A-Za-z]\w*/\w")
+_SUM = re.compile(r"\d\s*[-+*/^×÷]\s*\d")
+
 
 def tokens(tools: Tools) -> int:
     """Roughly how many tokens a template makes of `tools`."""
@@ -30,6 +33,22 @@ def slim(tools: Tools, budget: int, about: str) -> Tools:
         if tokens(slimmer) <= budget:
             return slimmer
     return _fitting(tuple(_bare(tool) for tool in tools), budget, about)
+
+
+def named(tools: Tools, text: str) -> Tools:
+    """Those of `tools` that `text` calls for by a word of their name, by a file name or by a sum to work out.
+
+    For models so small that tools they do not need spoil their answers.
+    """
+    said = words(text)
+    path, calculation = bool(_PATH.search(text)), bool(_SUM.search(text))
+
+    def fits(tool: ToolSpec) -> bool:
+        takes = tool.parameters.get("properties", {})
+        asked = (path and "path" in takes) or (calculation and "expression" in takes)
+        return asked or bool(said & words(tool.name.replace("_", " ")))
+
+    return tuple(tool for tool in tools if fits(tool))
 
 
 def _whole(tool: ToolSpec) -> ToolSpec:

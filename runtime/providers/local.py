@@ -60,6 +60,9 @@ _USER_FAULTS = frozenset(
         "projector_unusable",
     }
 )
+EASILY_CONFUSED = 250_000_000
+"""Models in files of fewer bytes answer everything with calls or nonsense once they are told of tools."""
+
 _POOL_PART = 8
 """The warm states of other conversations take at most this part of the memory limit or of free memory."""
 
@@ -144,6 +147,15 @@ class LocalProvider:
             return min(self._settings.window, self._file(model).context)
         except EngineError:
             return 0
+
+    def tools_on_demand(self, model: str) -> bool:
+        """See Provider: told from the size of the file."""
+        from models.errors import EngineError
+
+        try:
+            return self._file(model).size < EASILY_CONFUSED
+        except EngineError:
+            return False
 
     async def count(self, request: Request) -> int:
         """See Provider: counted by the model's own template and tokeniser."""

@@ -108,6 +108,10 @@ class Provider(Protocol):
         Cheap enough for every turn."""
         ...
 
+    def tools_on_demand(self, model: str) -> bool:
+        """Whether the model is so small that only tools a message calls for should be offered to it."""
+        ...
+
     async def count(self, request: Request) -> int:
         """Prompt tokens of the request: exact where the model is on this machine, else a careful estimate.
         Raises OrionError when the model cannot be asked."""

@@ -134,6 +134,10 @@ class ScriptedProvider:
         """What the script says."""
         return self._script.window
 
+    def tools_on_demand(self, model: str) -> bool:
+        """A script is never confused."""
+        return False
+
     async def count(self, request: Request) -> int:
         """A token for every word."""
         said = [request.system, *(message.text for message in request.messages)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from runtime.digest import HEAD, digest
 from runtime.messages import AssistantMessage, Message, Text, ToolCall, ToolMessage, ToolSpec, UserMessage
 from runtime.recall import recall
-from runtime.slimming import slim, tokens
+from runtime.slimming import named, slim, tokens
 
 
 def test_the_passage_with_the_rarest_shared_words_comes_first() -> None:
@@ -83,3 +83,15 @@ def test_tools_lose_words_before_they_lose_tools() -> None:
     assert "send_mail" in [spec.name for spec in few]
     assert len(few) < 3
     assert len(slim(TOOLS, 1, "anything")) == 1
+
+
+def names(text: str) -> list[str]:
+    return [spec.name for spec in named(TOOLS, text)]
+
+
+def test_a_very_small_model_is_told_only_of_tools_that_are_called_for() -> None:
+    assert names("What is the capital of France?") == []
+    assert names("Please search the web for foxes") == ["web_search"]
+    assert names("Send it") == ["send_mail"]
+    assert names("Show notes/todo.md") == [spec.name for spec in TOOLS]
+    assert names("What is 3/4 of it, e.g. roughly?") == []

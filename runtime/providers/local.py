@@ -63,6 +63,9 @@ _USER_FAULTS = frozenset(
 EASILY_CONFUSED = 250_000_000
 """Models in files of fewer bytes answer everything with calls or nonsense once they are told of tools."""
 
+TALKATIVE = 1.1
+"""The repeat penalty of such models when they only talk."""
+
 _POOL_PART = 8
 """The warm states of other conversations take at most this part of the memory limit or of free memory."""
 
@@ -127,7 +130,7 @@ class LocalProvider:
                 messages=messages,
                 pictures=pictures,
                 tools=_tools(request.tools),
-                sampling=Sampling(temperature=request.temperature),
+                sampling=Sampling(temperature=request.temperature, repeat_penalty=self._penalty(request)),
                 max_tokens=request.max_tokens,
                 answer=request.answer,
                 private=request.session == PRIVATE,
@@ -173,6 +176,10 @@ class LocalProvider:
         engine, self._engine = self._engine, None
         if engine is not None:
             await engine.close()
+
+    def _penalty(self, request: Request) -> float:
+        """Very small models go round in circles; in words that is damped, in calls it would do harm."""
+        return TALKATIVE if not request.tools and self.tools_on_demand(request.model) else 1.0
 
     def _file(self, model: str) -> ModelFile:
         return self._library.find(self._settings.model if model in ("", "bundled") else model)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,12 @@ PATIENCE = 60.0
 """Seconds a process may take that is not killed."""
 
 
+def _kill(pid: int) -> None:
+    """Kill a child of the nursery, unless it came to its end this very moment."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
 class Nursery:
     """The forking process; `live` and `inspect` run one child each. Closed by the owner."""
 
@@ -48,16 +54,15 @@ class Nursery:
     def live(self, request: dict[str, Any], after: float) -> int:
         """Run a life and kill it `after` seconds (0: it kills itself); how it ended, -9 when killed."""
         pid = self._start(request)
-        if self._ended(after or PATIENCE):
-            return self._answer()["status"]
-        os.kill(pid, signal.SIGKILL)
+        if not self._ended(after or PATIENCE):
+            _kill(pid)
         return self._answer()["status"]
 
     def inspect(self, request: dict[str, Any]) -> int:
         """Run an inspection to its end; its exit code."""
         pid = self._start(request)
         if not self._ended(PATIENCE):
-            os.kill(pid, signal.SIGKILL)
+            _kill(pid)
         return self._answer()["status"]
 
     def close(self) -> None:

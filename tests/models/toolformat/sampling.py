@@ -11,22 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from models.bindings import Library
+
 
 class Vocabulary:
     """A model file opened for its vocabulary alone; close it with `opened`."""
 
     def __init__(self, path: Path) -> None:
-        import llama_cpp
-
-        self._library: Any = llama_cpp
-        options = llama_cpp.llama_model_default_params()
+        self._bindings = Library()
+        self._library: Any = self._bindings.api
+        options = self._library.llama_model_default_params()
         options.vocab_only = True
-        self._model = llama_cpp.llama_model_load_from_file(str(path).encode(), options)
+        self._model = self._library.llama_model_load_from_file(str(path).encode(), options)
         assert self._model
-        self.vocab = llama_cpp.llama_model_get_vocab(self._model)
-        self.size = llama_cpp.llama_vocab_n_tokens(self.vocab)
+        self.vocab = self._library.llama_model_get_vocab(self._model)
+        self.size = self._library.llama_vocab_n_tokens(self.vocab)
         self.pieces = [self._piece(token) for token in range(self.size)]
-        ends = [bool(llama_cpp.llama_vocab_is_eog(self.vocab, token)) for token in range(self.size)]
+        ends = [bool(self._library.llama_vocab_is_eog(self.vocab, token)) for token in range(self.size)]
         usable = [
             token
             for token, piece in enumerate(self.pieces)

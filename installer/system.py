@@ -54,6 +54,10 @@ WINDOW = (
 )
 """What Qt needs to open a window on X11."""
 
+_NAME = f"libpython{sys.version_info.major}.{sys.version_info.minor}"
+_LIBPYTHON = (Need(_NAME, f"{_NAME}.so.1.0"),) if sys.base_prefix == "/usr" else ()
+"""The distribution's own Python keeps its library, which a frozen program carries, in a package apart."""
+
 TESTBED = (
     Need("xvfb", "Xvfb"),
     Need("openbox", "openbox"),
@@ -67,6 +71,7 @@ TESTBED = (
     Need("fonts-inter", "/usr/share/fonts/**/Inter*"),
     Need("procps", "ps"),
     Need("binutils", "objdump"),
+    *_LIBPYTHON,
 )
 """What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader's eye."""
 

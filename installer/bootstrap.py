@@ -99,7 +99,7 @@ def _fingerprint(kind: str) -> str:
     digest = hashlib.sha256(
         repr((project["project"], project["build-system"], tool["uv"], tool["hatch"])).encode()
     )
-    digest.update((ROOT / "installer" / "system.py").read_bytes())
+    digest.update(Path(__file__).with_name("system.py").read_bytes())
     digest.update(gpu().encode() if gpu() != "cpu" else b"")
     for lock in (LOCKS / "build.lock", _lock(kind), VENV / "pyvenv.cfg"):
         digest.update(lock.read_bytes() if lock.exists() else b"")

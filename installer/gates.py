@@ -14,7 +14,8 @@ LONGEST_MODULE, LARGEST_FILE = 400, 1_000_000
 BUDGETS = {"module": 250, "function": 60, "parameters": 7}
 
 _HOSTS = [
-    ".".join(name) for name in (("pypi", "org"), ("python" + "hosted", "org"), ("npmjs", "org"), ("debian", "org"))
+    ".".join(name)
+    for name in (("pypi", "org"), ("python" + "hosted", "org"), ("npmjs", "org"), ("debian", "org"))
 ]
 FORBIDDEN_TEXT = {
     "names a package index": re.compile("|".join(map(re.escape, _HOSTS))),

@@ -22,7 +22,12 @@ def known() -> Mapping[str, str]:
 
 
 def sentence(code: str, **fields: object) -> str:
-    """The translated sentence of `code`, filled with `fields`; never raises for an unknown code or field."""
+    """The translated sentence of `code`, filled with `fields`; never raises for an unknown code or field.
+
+    A field `reason_code` is the code of another sentence, with the same fields, that becomes `reason`.
+    """
+    if isinstance(cause := fields.get("reason_code"), str):
+        fields["reason"] = sentence(cause, **{key: fields[key] for key in fields if key != "reason_code"})
     template = known().get(code)
     if template is None:
         details = ", ".join(f"{name}: {value}" for name, value in fields.items()) or _("no details")

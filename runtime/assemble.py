@@ -166,7 +166,7 @@ class Runtime:
     def traits(self, profile: Profile) -> Traits | None:
         """What the profile's provider can do and where it runs; None where there is no such provider."""
         try:
-            return self._provider(profile, profile.model).traits
+            return self._provider(profile, profile.model).traits(profile.model)
         except OrionError:
             return None
 

@@ -66,6 +66,7 @@ def build(
         messages=tuple(_recent(transcript.messages, profile.window_size)),
         tools=tools,
         temperature=profile.temperature,
+        effort=profile.effort,
         max_tokens=profile.max_tokens,
         replies=transcript.replies,
         answer=repeats_itself(transcript.messages),

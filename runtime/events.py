@@ -168,6 +168,9 @@ class UsageReport:
     tokens_per_second: float
     window: int
     local: bool
+    cache_written: int = 0
+    provider: str = ""
+    model: str = ""
     type: Literal["usage"] = "usage"
 
 
@@ -183,12 +186,35 @@ class ModelState:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """Another provider or model took over, and why."""
+    """Another model answers from the beginning, because of the fault `code` with its `fields`. `text` is
+    what `old` had said of its answer until then."""
 
     old: str
     new: str
     code: str
+    fields: dict[str, str | int | float] = field(default_factory=dict)
+    text: str = ""
     type: Literal["fallback"] = "fallback"
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A service failed for a passing reason and is asked again after `seconds`; nothing was shown yet."""
+
+    code: str
+    fields: dict[str, str | int | float]
+    attempt: int
+    seconds: float
+    type: Literal["retry"] = "retry"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know once, phrased by the door from `code` and `fields`."""
+
+    code: str
+    fields: dict[str, str | int | float]
+    type: Literal["notice"] = "notice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +228,15 @@ class Compaction:
 
 
 # --- tools ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ToolWriting:
+    """The model is writing a call: the tool's `name`, if known yet, and more `text` of its arguments."""
+
+    name: str
+    text: str
+    type: Literal["tool_call_writing"] = "tool_call_writing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +348,10 @@ Body = (
     | UsageReport
     | ModelState
     | Fallback
+    | Retry
+    | Notice
     | Compaction
+    | ToolWriting
     | ToolStart
     | ToolChunk
     | ToolComplete

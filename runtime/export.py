@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
+from pathlib import Path
 
 from resources.sentences import sentence
 from resources.translation import _
@@ -54,3 +55,11 @@ def _fenced(text: str, language: str) -> list[str]:
 
 def _when(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def archive(sessions: Path, session: str, title: str, rows: list[JsonObject]) -> Path:
+    """Write the rows as Markdown into the archive beside the sessions; where to."""
+    path = sessions / "archive" / f"{session}.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(as_markdown(title, rows), "utf-8", errors="replace")
+    return path

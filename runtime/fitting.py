@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from runtime import context
+from runtime.chain import Link
 from runtime.digest import digest
 from runtime.errors import OrionError
 from runtime.events import Body, Compaction
@@ -32,18 +33,29 @@ RECALL_HEAD = "(From earlier in this conversation: "
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """Makes the requests of one turn. `archive` stores the transcript for reading before a cut and returns
-    where, or an empty string where nothing may be stored; `system` gives the prompt with or without tools."""
+    """Makes the requests of one turn for the model of `link`. `archive` stores the transcript for reading
+    before a cut and returns where, or an empty string where nothing may be stored; `system` gives the prompt
+    with or without tools."""
 
     session: str
-    profile: Profile
-    model: str
-    provider: Provider
+    link: Link
     system: Callable[[bool], str]
     history: History
     specs: tuple[ToolSpec, ...]
     archive: Callable[[], str]
     emit: Callable[[Body], None]
+
+    @property
+    def profile(self) -> Profile:
+        return self.link.profile
+
+    @property
+    def model(self) -> str:
+        return self.link.model
+
+    @property
+    def provider(self) -> Provider:
+        return self.link.provider
 
     async def request(self) -> Request:
         """The next request, at most one compaction away. Raises OrionError `context_overflow` (prompt_tokens,

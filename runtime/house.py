@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
+from runtime.chain import Link
+from runtime.errors import OrionError
 from runtime.hooks import Hooks
 from runtime.paths import Home
 from runtime.policy import Autonomy
@@ -28,3 +31,11 @@ class House:
     provider: Callable[[Profile, str], Provider]
     bounded_iterations: Callable[[], int]
     autonomy: Callable[[], Autonomy]
+
+    def stand_ins(self, profile: Profile) -> Iterator[Link]:
+        """Those that answer instead of `profile` while its service cannot be reached, made one by one; a
+        profile that is gone or cannot be had is passed over."""
+        for name in profile.fallback:
+            with suppress(OrionError):
+                other = self.profiles.get(name)
+                yield Link(other, other.model, self.provider(other, other.model))

@@ -7,36 +7,26 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from runtime.calls import Calls, Desk
-from runtime.errors import OrionError
+from runtime.chain import Chain, Link
+from runtime.errors import Field, OrionError
 from runtime.events import (
     Body,
     Done,
     ErrorRaised,
-    ModelState,
-    ResponseChunk,
+    Fallback,
+    Notice,
     ResponseComplete,
-    ThinkingChunk,
-    ThinkingComplete,
-    ThinkingStart,
     UsageReport,
 )
 from runtime.journal import Record
-from runtime.messages import AssistantMessage, Reasoning, ToolCall, Usage
+from runtime.messages import AssistantMessage, Usage
 from runtime.profiles import Profile
-from runtime.providers.provider import (
-    CallReady,
-    Failed,
-    Finished,
-    Progress,
-    Provider,
-    ReasoningDelta,
-    Request,
-    TextDelta,
-)
+from runtime.providers.provider import Finished, Request, TextDelta
+from runtime.reply import Reply
 from runtime.states import StateMachine
 from runtime.tools.tool import Failure
 from runtime.transcript import Transcript
@@ -53,12 +43,11 @@ Reason = Literal["complete", "cancelled", "error", "iterations", "budget", "stop
 class Work:
     """What one turn works with. `record` appends to the journal and the transcript and returns the record;
     `admit` lets queued messages in and says whether there were any; `fit` makes the next
-    request, small enough for the model; `gate` is set unless paused."""
+    request, small enough for the model of a link; `gate` is set unless paused."""
 
     session: str
     profile: Profile
-    model: str
-    provider: Provider
+    chain: Chain
     transcript: Transcript
     states: StateMachine
     desk: Desk
@@ -66,20 +55,8 @@ class Work:
     record: Callable[..., Record]
     admit: Callable[[], bool]
     emit: Callable[[Body], None]
-    fit: Callable[[], Awaitable[Request]]
+    fit: Callable[[Link], Awaitable[Request]]
     max_iterations: int
-
-
-@dataclass(slots=True)
-class Reply:
-    """A reply as it comes in; `open_thought` is when the running thought began."""
-
-    text: list[str] = field(default_factory=list)
-    thoughts: list[Reasoning] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
-    end: Finished | Failed | None = None
-    open_thought: float = 0.0
-    thinking_seconds: float = 0.0
 
 
 class Turn:
@@ -148,85 +125,77 @@ class Turn:
         return any(isinstance(result, Failure) for result in results.values())
 
     async def _reply(self) -> bool:
-        """One model call; true when the reply asks for tools."""
-        work, reply = self._work, Reply()
-        request = await work.fit()
+        """One model call, by another model where the first cannot be reached; true when it asks for tools."""
+        work = self._work
+        while True:
+            link = work.chain.link
+            reply = Reply(link.model, work.emit)
+            await self._stream(link, reply)
+            if isinstance(reply.end, Finished):
+                return self._complete(link, reply, reply.end)
+            missing_end = OrionError("reply_cut_short", fault="provider", model=link.model)
+            error = reply.end.error if reply.end else missing_end
+            if not work.chain.step(error):
+                self._record(link, reply, "error")
+                raise error
+            self._hand_over(link, reply, error)
+
+    async def _stream(self, link: Link, reply: Reply) -> None:
+        work = self._work
+        request = await work.fit(link)
         for change in work.desk.hooks.before_model:
             request = change(request)
         try:
-            async with aclosing(work.provider.stream(request)) as stream:
+            async with aclosing(link.provider.stream(request)) as stream:
                 async for item in stream:
-                    self._take(item, reply)
+                    if isinstance(item, TextDelta):
+                        work.states.to("COMPILING")
+                    reply.take(item)
         except asyncio.CancelledError:
-            self._record(reply, "cancelled")
+            self._record(link, reply, "cancelled")
             raise
-        return self._complete(reply)
 
-    def _take(self, item: object, reply: Reply) -> None:
-        emit, states = self._work.emit, self._work.states
-        match item:
-            case ReasoningDelta(text, opaque):
-                if not reply.open_thought:
-                    reply.open_thought = time.monotonic()
-                    emit(ThinkingStart())
-                reply.thoughts.append(Reasoning(text, opaque))
-                emit(ThinkingChunk(text))
-            case TextDelta(text):
-                self._end_thought(reply)
-                states.to("COMPILING")
-                reply.text.append(text)
-                emit(ResponseChunk(text))
-            case CallReady(call):
-                self._end_thought(reply)
-                reply.calls.append(call)
-            case Progress(state, fraction):
-                emit(ModelState(state, self._work.model, fraction))
-            case Finished() | Failed():
-                self._end_thought(reply)
-                reply.end = item
+    def _hand_over(self, link: Link, reply: Reply, error: OrionError) -> None:
+        """Another model answers from the beginning; what there was of the answer is kept to be looked at."""
+        work = self._work
+        told = Fallback(link.name, work.chain.link.name, error.code, error.fields, "".join(reply.text))
+        work.record("fallback", **{key: value for key, value in asdict(told).items() if key != "type"})
+        work.emit(told)
+        work.states.to("THINKING")
 
-    def _end_thought(self, reply: Reply) -> None:
-        if reply.open_thought:
-            seconds = time.monotonic() - reply.open_thought
-            reply.thinking_seconds += seconds
-            reply.open_thought = 0.0
-            self._work.emit(ThinkingComplete(round(seconds, 3)))
-
-    def _complete(self, reply: Reply) -> bool:
-        end, work = reply.end, self._work
-        if not isinstance(end, Finished):
-            self._record(reply, "error")
-            raise end.error if end else OrionError("reply_cut_short", fault="provider", model=work.model)
-        record = self._record(reply, end.stop_reason)
+    def _complete(self, link: Link, reply: Reply, end: Finished) -> bool:
+        work = self._work
+        record = self._record(link, reply, end.stop_reason)
         text = "".join(reply.text)
         work.emit(ResponseComplete(record.id if record else "", text, not reply.calls, end.stop_reason))
         self._usage += end.usage
-        speed, local = round(end.tokens_per_second, 2), work.provider.traits.local
-        work.emit(UsageReport(**asdict(end.usage), tokens_per_second=speed, window=end.window, local=local))
-        message = AssistantMessage(text, _joined(reply.thoughts), tuple(reply.calls))
+        traits, speed = link.provider.traits(link.model), round(end.tokens_per_second, 2)
+        report = UsageReport(
+            **asdict(end.usage), tokens_per_second=speed, window=end.window, local=traits.local
+        )
+        work.emit(replace(report, provider=traits.name, model=link.model))
+        for code, fields in end.notices:
+            self._notice(code, fields)
+        message = AssistantMessage(text, reply.blocks, tuple(reply.calls), traits.name)
         for after in work.desk.hooks.after_model:
             after(message)
         return bool(reply.calls)
 
-    def _record(self, reply: Reply, stop_reason: str) -> Record | None:
-        """Journal what came; calls of a reply that broke off were never whole and are left out."""
-        whole = isinstance(reply.end, Finished)
-        if not whole and not reply.text:
+    def _record(self, link: Link, reply: Reply, stop_reason: str) -> Record | None:
+        """Journal what came; nothing for a reply that broke off before its first word."""
+        if not isinstance(reply.end, Finished) and not reply.text:
             return None
-        end = reply.end
-        usage = asdict(end.usage) if isinstance(end, Finished) else {}
+        provider = link.provider.traits(link.model).name
         return self._work.record(
-            "assistant",
-            text="".join(reply.text),
-            reasoning=[{"text": part.text, "opaque": part.opaque} for part in _joined(reply.thoughts)],
-            calls=[asdict(call) for call in reply.calls] if whole else [],
-            complete=whole,
-            stop_reason=stop_reason,
-            provider=self._work.provider.traits.name,
-            model=self._work.model,
-            usage=usage,
-            thinking_seconds=round(reply.thinking_seconds, 3),
+            "assistant", **reply.as_data(stop_reason), provider=provider, model=link.model
         )
+
+    def _notice(self, code: str, fields: dict[str, Field]) -> None:
+        """Tell the user once in a conversation."""
+        key = f"{code} {sorted(fields.items())}"
+        if key not in self._work.transcript.told:
+            self._work.record("notice", code=code, fields=fields, key=key)
+            self._work.emit(Notice(code, fields))
 
     def _failed(self, error: OrionError) -> Reason:
         self._tell(error)
@@ -242,7 +211,7 @@ class Turn:
     def _finish(self, reason: Reason) -> Done:
         work = self._work
         seconds = round(time.monotonic() - self._started, 3)
-        done = Done(reason, work.transcript.iterations, asdict(self._usage), seconds, work.model)
+        done = Done(reason, work.transcript.iterations, asdict(self._usage), seconds, work.chain.link.model)
         try:
             work.record("done", **{key: value for key, value in asdict(done).items() if key != "type"})
         except OrionError as error:
@@ -252,16 +221,3 @@ class Turn:
         for after in work.desk.hooks.after_turn:
             after(done)
         return done
-
-
-def _joined(thoughts: list[Reasoning]) -> tuple[Reasoning, ...]:
-    """Pieces joined into blocks; a signature closes its block."""
-    blocks: list[Reasoning] = []
-    open_block = False
-    for piece in thoughts:
-        if open_block:
-            blocks[-1] = Reasoning(blocks[-1].text + piece.text, piece.opaque)
-        else:
-            blocks.append(piece)
-        open_block = not piece.opaque
-    return tuple(blocks)

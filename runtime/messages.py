@@ -51,12 +51,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call; `cached` counts prompt tokens that were not evaluated again."""
+    """Tokens of one model call. `prompt` counts all of the prompt: `cached` of it were not evaluated again,
+    `cache_written` were stored for later calls. `completion` counts all of the reply, `reasoning` of it."""
 
     prompt: int = 0
     completion: int = 0
     cached: int = 0
     reasoning: int = 0
+    cache_written: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -64,6 +66,7 @@ class Usage:
             self.completion + other.completion,
             self.cached + other.cached,
             self.reasoning + other.reasoning,
+            self.cache_written + other.cache_written,
         )
 
 
@@ -81,11 +84,14 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """One model reply: reasoning, text and the calls it asked for, in that order."""
+    """One model reply: reasoning, text and the calls it asked for, in that order.
+
+    `provider` is the name of the one that gave it; only that one can read `opaque` of its reasoning."""
 
     text: str
     reasoning: tuple[Reasoning, ...] = ()
     calls: tuple[ToolCall, ...] = ()
+    provider: str = ""
     role: Literal["assistant"] = "assistant"
 
 

@@ -59,7 +59,9 @@ class Rows:
                 self._undo(record)
             case "compaction":
                 self._notice("history_shortened", record.time, before=data["before"], after=data["after"])
-            case "error":
+            case "fallback":
+                self._fallback(record)
+            case "error" | "notice":
                 self._notice(data["code"], record.time, **data["fields"])
             case "done":
                 self._open = False
@@ -69,6 +71,15 @@ class Rows:
                     row["status"] = {"running": "unknown", "waiting": "denied"}.get(
                         row["status"], row["status"]
                     )
+
+    def _fallback(self, record: Record) -> None:
+        data = record.data
+        if data["text"]:
+            broken = {"kind": "assistant", "id": record.id, "text": data["text"], "reasoning": ""}
+            broken |= {"thinking_seconds": 0.0, "partial": True, "stop_reason": "replaced"}
+            self.rows.append(broken | {"time": record.time})
+        fields = data["fields"] | {"old": data["old"], "new": data["new"], "reason_code": data["code"]}
+        self._notice("fallback_taken", record.time, **fields)
 
     def _assistant(self, record: Record) -> None:
         data = record.data

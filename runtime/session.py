@@ -10,6 +10,7 @@ from resources.translation import _
 from runtime import context
 from runtime.approvals import Approvals, Choice, Decision
 from runtime.calls import Desk
+from runtime.chain import Chain, Link
 from runtime.errors import OrionError
 from runtime.events import (
     ApprovalRequired,
@@ -23,14 +24,14 @@ from runtime.events import (
     Trust,
     Undone,
 )
-from runtime.export import as_markdown
+from runtime.export import archive
 from runtime.fitting import Fitting
 from runtime.history import History
 from runtime.house import House
 from runtime.journal import Journal
 from runtime.locks import Lock
 from runtime.loop import Turn, Work
-from runtime.messages import Image, JsonObject, Usage
+from runtime.messages import Image, JsonObject, ToolSpec, Usage
 from runtime.outlet import Outlet
 from runtime.policy import Autonomy, Policy
 from runtime.profiles import Profile
@@ -307,37 +308,43 @@ class Session:
         """What the chosen model can do and where it runs; of a provider that cannot be had: that it is here
         and only talks, since nothing leaves through it."""
         try:
-            return self._house.provider(self._house.profiles.get(self.profile), self.model).traits
+            link = self._link()
+            return link.provider.traits(link.model)
         except OrionError:
             return Traits(self.profile, local=True, tools=False)
 
     async def context_stats(self, text: str) -> dict[str, int]:
         """How the model's window would be shared if `text` were said now; see Fitting."""
-        return await self._fitting(self._house.profiles.get(self.profile)).split(text)
+        link = self._link()
+        return await self._fitting(link, self._house.registry.specs(link.profile)).split(text)
 
-    def _fitting(self, profile: Profile) -> Fitting:
-        house, folder = self._house, self._house.profiles.folder(profile.name)
+    def _link(self) -> Link:
+        """What is chosen here. Raises OrionError where the profile or its provider is gone."""
+        profile = self._house.profiles.get(self.profile)
+        return Link(profile, self.model, self._house.provider(profile, self.model))
+
+    def _fitting(self, link: Link, specs: tuple[ToolSpec, ...]) -> Fitting:
+        house, profile = self._house, link.profile
+        folder = house.profiles.folder(profile.name)
         return Fitting(
             session=self.id,
-            profile=profile,
-            model=self.model,
-            provider=house.provider(profile, self.model),
+            link=link,
             system=lambda tools: context.system_prompt(profile, folder, house.home.workspace, tools=tools),
             history=self._history,
-            specs=house.registry.specs(profile),
+            specs=specs,
             archive=self._archive,
             emit=self._outlet.emit,
         )
 
     def _work(self) -> Work:
-        profile = self._house.profiles.get(self.profile)
-        fitting = self._fitting(profile)
+        first = self._link()
+        profile = first.profile
+        specs = self._house.registry.specs(profile)
         limit = min(profile.policy.max_iterations, self._house.bounded_iterations())
         return Work(
             session=self.id,
             profile=profile,
-            model=self.model,
-            provider=fitting.provider,
+            chain=Chain(first, self._house.stand_ins(profile)),
             transcript=self._transcript,
             states=self._states,
             desk=self._desk(profile, limit),
@@ -345,7 +352,7 @@ class Session:
             record=self._history.record,
             admit=self._history.admit,
             emit=self._outlet.emit,
-            fit=fitting.request,
+            fit=lambda link: self._fitting(link, specs).request(),
             max_iterations=limit,
         )
 
@@ -353,11 +360,7 @@ class Session:
         """The transcript as Markdown in the archive, before a part of it goes out of the model's sight."""
         if self.private:
             return ""
-        folder = self._house.home.sessions / "archive"
-        folder.mkdir(exist_ok=True)
-        path = folder / f"{self.id}.md"
-        path.write_text(as_markdown(self.title, self.rows()), "utf-8", errors="replace")
-        return str(path)
+        return str(archive(self._house.home.sessions, self.id, self.title, self.rows()))
 
     def _desk(self, profile: Profile, limit: int) -> Desk:
         house = self._house

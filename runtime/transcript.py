@@ -36,7 +36,7 @@ class Transcript:
     are messages that were accepted and have not entered yet. `turn` is the id of the user record whose
     turn has not ended, `iterations` its model calls, `replies` those of all turns. `left_out` are texts
     that compactions took out of sight, `summary` is the account that stands in for them, and `recalled`
-    the turn for which they were searched.
+    the turn for which they were searched. `told` are the notices that were given.
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
@@ -53,6 +53,7 @@ class Transcript:
         self.summary = ""
         self.left_out: list[str] = []
         self.recalled = ""
+        self.told: set[str] = set()
         self._late: list[UserMessage] = []
         self._places: dict[str, int] = {}
         for record in records:
@@ -86,6 +87,8 @@ class Transcript:
                 self._compact(data)
             case "recall":
                 self._recall(data)
+            case "notice":
+                self.told.add(data["key"])
             case "done":
                 self._end(data)
 
@@ -118,7 +121,8 @@ class Transcript:
             return
         self._places[record.id] = len(self.messages)
         self.replies += 1
-        self.messages.append(AssistantMessage(without_surrogates(data["text"]), reasoning, calls))
+        text, provider = without_surrogates(data["text"]), str(data.get("provider", ""))
+        self.messages.append(AssistantMessage(text, reasoning, calls, provider))
         self.open_calls = {call.id: call for call in calls}
 
     def _result(self, data: dict[str, Any]) -> None:

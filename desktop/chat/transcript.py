@@ -193,7 +193,13 @@ class Transcript:
             case ev.ErrorRaised():
                 return self._add(notice(body.code, dict(body.fields), time))
             case ev.Fallback():
-                return self._add(notice("fallback_taken", {"old": body.old, "new": body.new}, time))
+                return self._handed_over(body, time)
+            case ev.Notice():
+                return self._add(notice(body.code, dict(body.fields), time))
+            case ev.Retry():
+                return self._activity("retrying", 0.0)
+            case ev.ToolWriting():
+                return self._activity("writing", 0.0)
             case ev.Compaction():
                 return self._add(
                     notice("history_shortened", {"before": body.before, "after": body.after}, time)
@@ -302,6 +308,17 @@ class Transcript:
             case _:
                 assert_never(body)
         return touched
+
+    def _handed_over(self, body: ev.Fallback, time: float) -> list[AnyRow]:
+        """What the first model said stays to be looked at, marked as broken off."""
+        touched: list[AnyRow] = []
+        row: AssistantRow | None = self._live(AssistantRow)
+        if row is not None:
+            row.live, row.partial, row.stop_reason = False, True, "replaced"
+            touched.append(row)
+        fields = dict(body.fields) | {"old": body.old, "new": body.new, "reason_code": body.code}
+        touched += self._add(notice("fallback_taken", fields, time))
+        return touched + self._add(ActivityRow(time=time, live=True))
 
     def _undone(self, body: ev.Undone, time: float) -> list[AnyRow]:
         changed: list[AnyRow] = []

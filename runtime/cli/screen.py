@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import assert_never
 
+from resources.sentences import sentence
 from resources.translation import _
 from runtime import events
 from runtime.cli.painter import Painter
@@ -86,8 +87,20 @@ class Screen:
             case events.ErrorRaised(code=code, fields=fields):
                 self._close()
                 terminal.fault(code, fields)
-            case events.Fallback(old=old, new=new):
-                terminal.note(_("{old} does not answer; {new} takes over.").format(old=old, new=new), "warn")
+            case events.Fallback() as change:
+                self._close()
+                fields = change.fields | {"old": change.old, "new": change.new, "reason_code": change.code}
+                terminal.note(sentence("fallback_taken", **fields), "warn")
+            case events.Retry(code=code, fields=fields, attempt=attempt, seconds=seconds):
+                again = _("Asking again in {seconds} s ({attempt}).").format(
+                    seconds=round(seconds), attempt=attempt
+                )
+                terminal.note(f"{sentence(code, **fields)} {again}", "warn")
+            case events.Notice(code=code, fields=fields):
+                self._close()
+                terminal.note(sentence(code, **fields))
+            case events.ToolWriting(name=name):
+                terminal.status(_("Writing a call of {name}").format(name=name or _("a tool")))
             case events.Compaction():
                 terminal.note(_("Older messages were summarised for the model; the stored chat is whole."))
             case events.Queued():

@@ -29,8 +29,11 @@ from runtime.messages import (
 from runtime.providers.provider import (
     PRIVATE,
     CallReady,
+    CallWriting,
     Failed,
     Finished,
+    ModelInfo,
+    Notices,
     Progress,
     ReasoningDelta,
     Request,
@@ -91,15 +94,25 @@ class LocalProvider:
         self._engine: LocalEngine | None = None
         self._pool_limit = 0
 
-    @property
-    def traits(self) -> Traits:
-        """See Provider; `images` is whether the model of the settings, or the bundled one, sees pictures."""
+    def traits(self, model: str) -> Traits:
+        """See Provider; how sure calls are is known once the model was loaded."""
         from models.errors import EngineError
 
         try:
-            return replace(TRAITS, images=bool(self._projector(self._file("").path)))
+            file = self._file(model)
         except EngineError:
             return TRAITS
+        info = self._engine.info if self._engine is not None else None
+        calls = info.acting if info is not None and info.path == str(file.path) else ""
+        return replace(TRAITS, images=bool(self._projector(file.path)), calls=calls)
+
+    async def models(self) -> list[ModelInfo]:
+        """See Provider: the usable files of the library."""
+        return [
+            ModelInfo(file.name, file.name, file.context, file.size, bool(self._projector(file.path)))
+            for file in await asyncio.to_thread(self._library.list)
+            if not file.error
+        ]
 
     @property
     def _settings(self) -> LocalModel:
@@ -137,8 +150,7 @@ class LocalProvider:
             )
             async with aclosing(self.engine.generate(asked)) as events:
                 async for event in events:
-                    if (item := _item(event)) is not None:
-                        yield item
+                    yield _item(event)
         except EngineError as error:
             yield Failed(_translated(await asyncio.to_thread(self._with_a_way_out, error)))
 
@@ -315,7 +327,7 @@ def _tools(tools: tuple[ToolSpec, ...]) -> list[JsonObject]:
     ]
 
 
-def _item(event: GenerateEvent) -> StreamItem | None:
+def _item(event: GenerateEvent) -> StreamItem:
     from models import generation as said
 
     match event:
@@ -331,14 +343,15 @@ def _item(event: GenerateEvent) -> StreamItem | None:
             return TextDelta(text)
         case said.Reasoning(text):
             return ReasoningDelta(text)
-        case said.Writing():
-            return None
+        case said.Writing(name):
+            return CallWriting(name, "")
         case said.Call():
             return CallReady(_call(event))
-        case said.Finished(stop_reason, usage, window):
+        case said.Finished(stop_reason, usage, window, notice):
             reason: StopReason = stop_reason
             counted = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
-            return Finished(reason, counted, usage.tokens_per_second, window)
+            told: Notices = (("history_retold", {"reason": notice}),) if notice else ()
+            return Finished(reason, counted, usage.tokens_per_second, window, told)
         case _:
             assert_never(event)
 

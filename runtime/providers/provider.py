@@ -6,11 +6,26 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from runtime.errors import OrionError
-from runtime.messages import Message, StopReason, ToolCall, ToolSpec, Usage
+from runtime.errors import Field, OrionError
+from runtime.messages import JsonObject, Message, StopReason, ToolCall, ToolSpec, Usage
 
 PRIVATE = "private"
 """The key of sessions of which no provider writes anything to disk."""
+
+
+Effort = Literal["", "off", "low", "medium", "high"]
+"""How long a reasoning model should think; empty leaves it to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeTool:
+    """A tool a service defines itself: its type, the members beside it on the wire, and the beta header it
+    needs. `name` is under which the model calls it. Providers that do not know the type leave it out."""
+
+    name: str
+    type: str
+    params: JsonObject
+    beta: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +43,8 @@ class Request:
     max_tokens: int = 1024
     replies: int = 0
     answer: bool = False
+    effort: Effort = ""
+    native: tuple[NativeTool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,15 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class CallWriting:
+    """The model is writing a call: `name` of the tool where it is known already, more `text` of the
+    arguments. Not a promise that the call comes; CallReady alone is."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallReady:
     """A tool call is whole."""
 
@@ -61,13 +87,30 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrying:
+    """The call failed before anything of the reply came, for a passing reason (`code` and `fields` as in
+    OrionError), and is sent again after `seconds`; `attempt` counts from 1."""
+
+    code: str
+    fields: dict[str, Field]
+    attempt: int
+    seconds: float
+
+
+Notices = tuple[tuple[str, dict[str, Field]], ...]
+"""Codes and fields of sentences."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
-    """The reply is whole. Always the last item of a good stream."""
+    """The reply is whole. Always the last item of a good stream. `notices`
+    tell the user what could not be carried over to this model."""
 
     stop_reason: StopReason
     usage: Usage
     tokens_per_second: float = 0.0
     window: int = 0
+    notices: Notices = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +120,43 @@ class Failed:
     error: OrionError
 
 
-StreamItem = TextDelta | ReasoningDelta | CallReady | Progress | Finished | Failed
+StreamItem = TextDelta | ReasoningDelta | CallWriting | CallReady | Progress | Retrying | Finished | Failed
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """A provider's quirks as data. `local`: nothing leaves this machine. `idempotent_retry`: a call that
-    failed before its first item may be sent again."""
+    """Quirks of a provider and one of its models as data. `local`: nothing leaves this machine. `calls`: how
+    sure its tool calls are: held to the schemas by a grammar, parsed and repaired, or asked for in words."""
 
     name: str
     local: bool
     tools: bool = True
     images: bool = False
-    idempotent_retry: bool = True
+    calls: Literal["", "guaranteed", "parsed", "fallback"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model a provider offers; 0 and empty where the service does not say."""
+
+    name: str
+    title: str = ""
+    window: int = 0
+    size: int = 0
+    images: bool = False
+    tools: bool = True
 
 
 class Provider(Protocol):
     """A language-model client. Owned and closed by the runtime; used from its event loop only."""
 
-    @property
-    def traits(self) -> Traits: ...
+    def traits(self, model: str) -> Traits:
+        """What is known of `model` without asking the network; cheap enough for every turn."""
+        ...
+
+    async def models(self) -> list[ModelInfo]:
+        """What can be asked for by name, by the service's own list. Raises OrionError as `stream` fails."""
+        ...
 
     def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
         """Yield the reply as it comes; the last item is Finished or Failed, and nothing is raised for a

@@ -15,6 +15,7 @@ from runtime.providers.provider import (
     CallReady,
     Failed,
     Finished,
+    ModelInfo,
     ReasoningDelta,
     Request,
     StreamItem,
@@ -84,9 +85,13 @@ class ScriptedProvider:
         self._script = script
         self._played: set[int] = set()
 
-    @property
-    def traits(self) -> Traits:
+    def traits(self, model: str) -> Traits:
+        """See Provider."""
         return TRAITS
+
+    async def models(self) -> list[ModelInfo]:
+        """See Provider: the script is the one model."""
+        return [ModelInfo(self._script.path.name, window=self._script.window)]
 
     def left_over(self) -> int:
         """How many replies were never played; a test that expects them all checks this."""

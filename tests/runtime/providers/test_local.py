@@ -110,7 +110,7 @@ def failure(items: list[StreamItem]) -> OrionError:
 
 def test_a_conversation_streams_and_its_later_turn_is_cached() -> None:
     async def scene(provider: LocalProvider) -> None:
-        assert provider.traits.local
+        assert provider.traits("").local
         first = await gather(provider, request(user("Say hello in five words.")))
         states = [item.state for item in first if isinstance(item, Progress)]
         assert states[:2] == ["starting", "loading"]

@@ -61,7 +61,7 @@ def test_pictures_are_seen_through_a_projector(tmp_path: Path) -> None:
 
     async def main() -> None:
         async with running(LocalModel(window=512, projector=str(eye))) as provider:
-            assert provider.traits.images
+            assert provider.traits("").images
             asked = request(said)
             prompt, _ = await cached(provider, asked)
             plain, _ = await cached(provider, request(UserMessage((Text("What is this? "),))))
@@ -78,7 +78,7 @@ def test_without_a_projector_a_new_picture_is_refused_and_an_old_one_left_out() 
 
     async def main() -> None:
         async with running(LocalModel(window=512)) as provider:
-            assert not provider.traits.images
+            assert not provider.traits("").images
             refused = await last(provider, request(said))
             assert isinstance(refused, Failed)
             assert (refused.error.code, refused.error.fault) == ("model_sees_no_pictures", "user")

@@ -191,7 +191,7 @@ def test_a_call_is_whole_valid_and_has_an_id_that_no_other_has(make: Make, tmp_p
 
     async def main() -> list[StreamItem]:
         async with opened(make, tmp_path) as provider:
-            assert provider.traits.tools
+            assert provider.traits("").tools
             return await collect(provider, asked("What is 6 + 6?", messages=worked, tools=(CALCULATOR,)))
 
     items = asyncio.run(main())
@@ -217,4 +217,4 @@ def test_a_fault_of_the_world_is_the_last_item_and_never_raised(make: Make, tmp_
 
 @PROVIDERS
 def test_nothing_leaves_this_machine(make: Make, tmp_path: Path) -> None:
-    assert make(tmp_path).traits.local
+    assert make(tmp_path).traits("").local

@@ -12,10 +12,10 @@ from typing import Literal, Protocol, Self
 from runtime.messages import JsonObject
 
 Misdeed = Literal["none", "ping", "split", "drip", "truncate", "malformed", "cut", "silent", "mute", "hangup"]
-"""ping: a sign of life before every event; split: frames that end anywhere, inside of characters too; drip:
-one event at a time with a pause; truncate: a clean end in the middle; malformed: an event in the middle that is
-no JSON; cut: the connection ends inside an event in the middle; silent: nothing more after the middle; mute: no
-answer at all; hangup: the connection ends before the answer begins."""
+"""ping: a sign of life before every event; split: frames that end anywhere, inside of characters too;
+drip: one event at a time with a pause; truncate: a clean end in the middle; malformed: an event in the middle
+that is no JSON; cut: the connection ends inside an event in the middle; silent: nothing more after the
+middle; mute: no answer at all; hangup: the connection ends before the answer begins."""
 
 SPLIT = 7
 PAUSE = 0.03

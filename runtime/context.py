@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import resources
@@ -11,6 +10,7 @@ from runtime.errors import OrionError
 from runtime.messages import (
     AssistantMessage,
     Message,
+    ToolCall,
     ToolMessage,
     ToolSpec,
     UserMessage,
@@ -77,26 +77,46 @@ def repeats_itself(messages: list[Message]) -> bool:
     """Whether the last reply only asked once more for what had gone well: for calls of the reply before it,
     or for calls made twice before in the same turn. Small models go round in circles until they must answer.
     """
-    asked: dict[str, str] = {}
-    done: Counter[str] = Counter()
-    before: set[str] = set()
-    repeated = False
+    begin = next((place for place in range(len(messages), 0, -1) if messages[place - 1].role == "user"), 0)
+    turn = messages[begin:]
+    replies = [
+        (place, message) for place, message in enumerate(turn) if isinstance(message, AssistantMessage)
+    ]
+    if not replies or not replies[-1][1].calls:
+        return False
+    place, last = replies[-1]
+    before = replies[-2][1].calls if len(replies) > 1 else ()
+    return all(
+        (went_well := _successes(call, turn[:place])) and (went_well > 1 or _among(call, before))
+        for call in last.calls
+    )
+
+
+def _successes(call: ToolCall, messages: list[Message]) -> int:
+    """How often exactly this call was made in `messages` and went well."""
+    asked: set[str] = set()
+    count = 0
     for message in messages:
-        match message:
-            case UserMessage():
-                done.clear()
-                before, repeated = set(), False
-            case AssistantMessage(calls=calls):
-                keys = {call.id: json.dumps([call.name, call.arguments], sort_keys=True) for call in calls}
-                wanted = set(keys.values())
-                again = all(done[key] and (key in before or done[key] > 1) for key in wanted)
-                repeated, before = bool(wanted) and again, wanted
-                asked |= keys
-            case ToolMessage(call_id=ident, ok=True) if ident in asked:
-                done[asked[ident]] += 1
-            case _:
-                pass
-    return repeated
+        if isinstance(message, AssistantMessage):
+            for earlier in message.calls:
+                if _same(call, earlier):
+                    asked.add(earlier.id)
+                else:
+                    asked.discard(earlier.id)
+        elif isinstance(message, ToolMessage) and message.ok and message.call_id in asked:
+            count += 1
+    return count
+
+
+def _among(call: ToolCall, calls: tuple[ToolCall, ...]) -> bool:
+    return any(_same(call, other) for other in calls)
+
+
+def _same(one: ToolCall, other: ToolCall) -> bool:
+    """Whether two calls are the same in JSON, in which 1, 1.0 and true differ."""
+    if one.name != other.name or one.arguments != other.arguments:
+        return False
+    return json.dumps(one.arguments, sort_keys=True) == json.dumps(other.arguments, sort_keys=True)
 
 
 def _recent(messages: list[Message], size: int) -> list[Message]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import secrets
+from heapq import nlargest
 from typing import Any
 
 from models.generation import Sampling
@@ -12,12 +13,20 @@ from models.generation import Sampling
 _PENALISED = 64
 """How many last tokens the repeat penalty looks at."""
 
+_LIKELY = 64
+"""How many of the likeliest tokens are looked at for one that ends a number."""
+
+_DIGITS = b"0123456789"
+_NUMBER = _DIGITS + b".eE"
+_PIECE = 32
+
 
 class Sampler:
     """Chooses the tokens of one reply; `close` frees it. `history` is the prompt.
 
     Under a grammar the free choice is tried first: one token is checked in microseconds, all of a vocabulary
-    in milliseconds. Only a token the grammar refuses is chosen again among those it allows.
+    in milliseconds. Only a token the grammar refuses is chosen again among those it allows. A number that the
+    free choice would end is ended then: after `20` a refused comma must not become another digit.
     """
 
     def __init__(self, api: Any, sampling: Sampling, vocab: Any, history: list[int]) -> None:
@@ -25,6 +34,7 @@ class Sampler:
         self._free = sampler_chain(api, sampling, vocab, history)
         self._strict: Any = None
         self._grammar: Any = None
+        self._last = -1
         self._one = api.llama_token_data(0, 1.0, 0.0)
         self._alone = api.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
         if sampling.grammar:
@@ -35,14 +45,42 @@ class Sampler:
         api = self._api
         token = int(api.llama_sampler_sample(self._free, context, -1))
         if self._strict is None:
+            self._last = token
             return token
+        if not self._allowed(token):
+            token = self._ending(token, context)
+        if token < 0:
+            token = int(api.llama_sampler_sample(self._strict, context, -1))
+        else:
+            api.llama_sampler_accept(self._strict, token)
+        self._last = token
+        return token
+
+    def _allowed(self, token: int) -> bool:
         self._one.id, self._one.logit = token, 1.0
         self._alone.selected = -1
-        api.llama_sampler_apply(self._grammar, ctypes.byref(self._alone))
-        if math.isinf(self._one.logit):
-            return int(api.llama_sampler_sample(self._strict, context, -1))
-        api.llama_sampler_accept(self._strict, token)
-        return token
+        self._api.llama_sampler_apply(self._grammar, ctypes.byref(self._alone))
+        return not math.isinf(self._one.logit)
+
+    def _ending(self, wanted: int, context: Any) -> int:
+        """The likeliest allowed token that ends the number being written; -1 where none is, or where the
+        refused token `wanted` would go on with it."""
+        if self._piece(self._last)[-1:] not in _DIGITS or self._piece(wanted)[:1] in _NUMBER:
+            return -1
+        logits = self._api.llama_get_logits_ith(context, -1)
+        size = self._api.llama_vocab_n_tokens(self._vocab)
+        for token in nlargest(_LIKELY, range(size), key=logits.__getitem__):
+            if self._piece(token)[:1] not in _NUMBER and self._allowed(token):
+                return token
+        return -1
+
+    def _piece(self, token: int) -> bytes:
+        """The bytes of a token as far as 32; at least a space, so that its ends can be looked at."""
+        buffer = ctypes.create_string_buffer(_PIECE)
+        size = (
+            self._api.llama_token_to_piece(self._vocab, token, buffer, _PIECE, 0, True) if token >= 0 else 0
+        )
+        return buffer.raw[:size] if size > 0 else b" "
 
     def constrain(self, grammar: str) -> bool:
         """From the next token on allow only what `grammar` (GBNF, start symbol root) derives, then the end.

@@ -1,4 +1,7 @@
-"""The states of a turn and the moves between them that are legal."""
+"""The states of a turn and the moves between them that are legal.
+
+COMPILING goes back to THINKING only when another model takes over an answer that broke off.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ LEGAL: dict[State, frozenset[State]] = {
     "IDLE": frozenset({"PLANNING", "THINKING"}),
     "PLANNING": frozenset({"THINKING", "PAUSED", "IDLE"}),
     "THINKING": frozenset({"COMPILING", "TOOL_CALLING", "PAUSED", "IDLE"}),
-    "COMPILING": frozenset({"TOOL_CALLING", "PAUSED", "IDLE"}),
+    "COMPILING": frozenset({"THINKING", "TOOL_CALLING", "PAUSED", "IDLE"}),
     "TOOL_CALLING": frozenset({"OBSERVING", "PAUSED", "IDLE"}),
     "OBSERVING": frozenset({"THINKING", "PLANNING", "PAUSED", "IDLE"}),
     "PAUSED": frozenset({"IDLE"}),

@@ -102,6 +102,7 @@ class WireServer:
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self.requests: list[Received] = []
+        self.asked = asyncio.Event()
         self.closed_early = asyncio.Event()
         self.url = ""
 
@@ -143,6 +144,7 @@ class WireServer:
         try:
             while (received := await _read(reader)) is not None:
                 self.requests.append(received)
+                self.asked.set()
                 if not await self._answer(received, reader, writer):
                     break
         except (ConnectionError, asyncio.IncompleteReadError):

@@ -15,6 +15,7 @@ from runtime.hooks import Hooks
 from runtime.house import House
 from runtime.journal import Journal
 from runtime.messages import JsonObject
+from runtime.offers import Offers
 from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
 from runtime.providers.provider import PRIVATE, Provider, Traits
@@ -83,6 +84,7 @@ class Runtime:
         self.hooks = Hooks()
         self.registry = ToolRegistry(tool() for tool in TOOLS)
         self._providers: dict[str, Provider] = {}
+        self.offers = Offers(self.profiles, self._provider, self.models)
         self._open: dict[str, Session] = {}
         self._deleted: set[str] = set()
         self._house = House(
@@ -129,16 +131,18 @@ class Runtime:
         Raises OrionError `session_unknown`, `session_locked` (pid, door), `format_newer`,
         `profile_unknown`. The runtime closes it; `Session.close` may be called earlier.
         """
-        chosen = profile or self.settings.agent.profile
+        agent = self.settings.agent
+        chosen = profile or agent.profile
+        model = agent.model if chosen == agent.profile else ""
         if session_id is None or profile is not None:
             self.profiles.get(chosen)
         if private:
             journal = Journal(None)
             journal.append("session", title="")
-            journal.append("mode", profile=chosen, model="")
+            journal.append("mode", profile=chosen, model=model)
             return Session(self._house, PRIVATE, journal, None)
         if session_id is None:
-            session_id = self.sessions.create(chosen)
+            session_id = self.sessions.create(chosen, model)
         elif session_id in self._open and not self._open[session_id].closed:
             return self._open[session_id]
         session = Session(self._house, session_id, *self.sessions.open(session_id))
@@ -196,6 +200,21 @@ class Runtime:
             }
             for model in self.library.list()
         ]
+
+    async def choose(self, name: str, session: str = "") -> JsonObject:
+        """Let new conversations, or the stored `session`, use the model `name`, which may stand behind its
+        provider and a slash. Returns its row; see Offers. Raises OrionError `model_unknown` (name, known)."""
+        row = await self.offers.find(name)
+        if session:
+            opened = await self.open(session)
+            if opened.profile != row["profile"]:
+                await opened.use(profile=row["profile"])
+            await opened.use(model=row["name"])
+            await opened.close()
+        else:
+            model = "" if row["default"] else row["name"]
+            self.save_settings({"agent.profile": row["profile"], "agent.model": model})
+        return row
 
     def health(self) -> list[Notice]:
         """What keeps this program from working as it should, as codes and fields."""

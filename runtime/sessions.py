@@ -45,13 +45,13 @@ class SessionStore:
         """Whether there is such a session."""
         return self._path(session).exists()
 
-    def create(self, profile: str, title: str = "") -> str:
-        """A new session's id; its journal holds the header."""
+    def create(self, profile: str, model: str = "", title: str = "") -> str:
+        """A new session's id; its journal holds the header. An empty `model` means the profile's own."""
         session = _new_id()
         journal = Journal(self._path(session))
         try:
             journal.append("session", title=title)
-            journal.append("mode", profile=profile, model="")
+            journal.append("mode", profile=profile, model=model)
         finally:
             journal.close()
         return session

@@ -36,6 +36,10 @@ class Agent(Section):
     """How the agent works."""
 
     profile: str = Field(default="orion-local", description="Profile that a new conversation starts with.")
+    model: str = Field(
+        default="",
+        description="Model that a new conversation starts with; empty uses the one the profile names.",
+    )
     autonomy: Literal["semi", "auto"] = Field(
         default="semi",
         description="semi asks before anything that changes something; auto asks only for high risk.",

@@ -32,6 +32,10 @@ sessions_app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(sessions_app, name="sessions")
+models_app = typer.Typer(
+    help=_("List the models that can answer, and choose one."), no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(models_app, name="models")
 
 Json = Annotated[bool, typer.Option("--json", help=_("Print JSON for a program to read."))]
 SessionId = Annotated[
@@ -216,12 +220,35 @@ def fork(
     return sessions.fork(Terminal(), session, message, as_json=json)
 
 
+@models_app.command("list", help=_("List models, those on this machine first."))
+def list_models(
+    profile: Annotated[str, typer.Option("--profile", "-p", help=_("Only those of this profile."))] = "",
+    json: Json = False,
+) -> ExitCode:
+    from runtime.cli import models
+
+    return models.show_list(Terminal(), profile, as_json=json)
+
+
+@models_app.command(help=_("Let new conversations, or one session, use a model."))
+def use(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help=_("Its name, or the provider's, a slash and its name."))
+    ],
+    session: SessionOption = "",
+    json: Json = False,
+) -> ExitCode:
+    from runtime.cli import models
+
+    return models.use(Terminal(), model, session, as_json=json)
+
+
 def run(argv: list[str]) -> int:
     """Run one command line (without the program's name) and return its exit code; raises OrionError,
     ReaderGone and KeyboardInterrupt as the command does."""
     try:
         code = app(
-            argv if argv not in ([], ["sessions"]) else [*argv, "--help"],
+            argv if argv not in ([], ["sessions"], ["models"]) else [*argv, "--help"],
             prog_name="orion",
             standalone_mode=False,
         )

@@ -1,0 +1,106 @@
+"""What can be chosen: the models of every provider that a profile names."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from runtime.errors import OrionError
+from runtime.messages import JsonObject
+from runtime.profiles import Profile, Profiles
+from runtime.providers.provider import ModelInfo, Provider
+
+FRESH = 600.0
+"""Seconds for which a list that a service gave is not asked for again."""
+
+PATIENCE = 8.0
+"""Seconds after which a service that does not send its list is passed over."""
+
+
+class Offers:
+    """Lists models. Used from the runtime's loop. `local` gives the rows of the files on this machine;
+    `provider` makes the client of a profile, which asks its service only where that was allowed."""
+
+    def __init__(
+        self,
+        profiles: Profiles,
+        provider: Callable[[Profile, str], Provider],
+        local: Callable[[], list[JsonObject]],
+    ) -> None:
+        self._profiles = profiles
+        self._provider = provider
+        self._local = local
+        self._known: dict[tuple[str, str], tuple[float, list[ModelInfo]]] = {}
+
+    async def all(self) -> list[JsonObject]:
+        """The models of every service once, those on this machine first; see `of`."""
+        first: dict[tuple[str, str], Profile] = {}
+        for name in self._profiles.names():
+            profile = self._profiles.get(name)
+            if profile.provider != "scripted":
+                first.setdefault((profile.provider, profile.base_url), profile)
+        ordered = sorted(first.values(), key=lambda profile: (profile.provider != "local", profile.name))
+        lists = await asyncio.gather(*(self.of(profile) for profile in ordered))
+        return [row for rows in lists for row in rows]
+
+    async def find(self, name: str) -> JsonObject:
+        """The row of the model `name`, "provider/name" or "profile/name", on this machine where several
+        have it. A service whose list is not known is believed to have what is asked of it by its own name.
+        Raises OrionError `model_unknown` (name, known)."""
+        rows = await self.all()
+        for row in rows:
+            if name in (row["name"], f"{row['provider']}/{row['name']}", f"{row['profile']}/{row['name']}"):
+                return row
+        where, _slash, model = name.partition("/")
+        for row in rows:
+            if row["error"] and model and where in (row["provider"], row["profile"]):
+                return row | {"name": model, "default": False}
+        known = ", ".join(f"{row['provider']}/{row['name']}" for row in rows[:12])
+        raise OrionError("model_unknown", name=name, known=known)
+
+    async def of(self, profile: Profile) -> list[JsonObject]:
+        """The models of the profile's service: {name, size, window, images, tools, provider, profile, local,
+        default, error, fields}. `default` marks the profile's own; a service that cannot be asked gives that
+        one alone, with the code and fields of why."""
+        if profile.provider == "local":
+            return [row | {"profile": profile.name, "fields": {}} for row in self._local()]
+        code, fields = "", {}
+        found: list[ModelInfo] = []
+        try:
+            found = await self._ask(profile)
+        except OrionError as error:
+            code, fields = error.code, error.fields
+        except TimeoutError:
+            code, fields = "provider_timeout", {"provider": profile.provider, "seconds": round(PATIENCE)}
+        if all(model.name != profile.model for model in found):
+            found = [ModelInfo(profile.model), *found]
+        return [self._row(profile, model, code, fields) for model in found]
+
+    async def _ask(self, profile: Profile) -> list[ModelInfo]:
+        key = (profile.provider, profile.base_url)
+        when, known = self._known.get(key, (0.0, []))
+        if not known or time.monotonic() - when > FRESH:
+            async with asyncio.timeout(PATIENCE):
+                known = await self._provider(profile, profile.model).models()
+            self._known[key] = (time.monotonic(), known)
+        return list(known)
+
+    def _row(self, profile: Profile, model: ModelInfo, code: str, fields: JsonObject) -> JsonObject:
+        try:
+            local = self._provider(profile, model.name).traits(model.name).local
+        except OrionError:
+            local = False
+        return {
+            "name": model.name,
+            "size": model.size,
+            "window": model.window,
+            "images": model.images,
+            "tools": model.tools,
+            "provider": profile.provider,
+            "profile": profile.name,
+            "local": local,
+            "default": model.name == profile.model,
+            "error": code,
+            "fields": fields,
+        }

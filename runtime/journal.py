@@ -22,33 +22,38 @@ VERSION = 1
 # to happen to their world or has happened.
 DURABLE = frozenset({"session", "user", "queued", "approval", "tool_intent", "tool_result", "undo", "done"})
 
+_TITLED = ("session", "title")
+
 # What each type must carry to be folded; a record without it is damaged.
-_REQUIRED: dict[str, dict[str, type | tuple[type, ...]]] = {
-    "user": {"text": str, "source": str},
-    "queued": {"text": str, "source": str},
-    "assistant": {"text": str, "reasoning": list, "calls": list, "complete": bool, "stop_reason": str},
-    "tool_intent": {"call": str, "name": str},
-    "tool_result": {
-        "call": str,
-        "parts": list,
-        "ok": bool,
-        "kind": str,
-        "details": dict,
-        "seconds": (int, float),
-    },
-    "approval": {"call": str, "phase": str},
-    "undo": {"change": str, "files": list},
-    "note": {"text": str},
-    "compaction": {"keep": str, "limit": int, "before": int, "after": int},
-    "recall": {"turn": str, "text": str},
-    "title": {"title": str},
-    "error": {"code": str, "fields": dict},
-    "done": {"reason": str},
+_SAID = (("text", str), ("source", str))
+_REQUIRED: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
+    "user": _SAID,
+    "queued": _SAID,
+    "assistant": (
+        ("text", str),
+        ("reasoning", list),
+        ("calls", list),
+        ("complete", bool),
+        ("stop_reason", str),
+    ),
+    "tool_intent": (("call", str), ("name", str)),
+    "tool_result": (
+        ("call", str),
+        ("parts", list),
+        ("ok", bool),
+        ("kind", str),
+        ("details", dict),
+        ("seconds", (int, float)),
+    ),
+    "approval": (("call", str), ("phase", str)),
+    "undo": (("change", str), ("files", list)),
+    "note": (("text", str),),
+    "compaction": (("keep", str), ("limit", int), ("before", int), ("after", int)),
+    "recall": (("turn", str), ("text", str)),
+    "title": (("title", str),),
+    "error": (("code", str), ("fields", dict)),
+    "done": (("reason", str),),
 }
-
-_ENVELOPE = ("v", "id", "parent", "time", "type")
-
-# Half the time of json.loads, which looks for an encoding and for white space around every line.
 
 
 class Record(NamedTuple):
@@ -96,8 +101,8 @@ class Journal:
         existing = path.read_bytes() if path.exists() else b""
         good, self.records, bad = parse(existing, path)
         self.head = self.records[-1].id if self.records else None
-        for record in self.records:
-            self._note(record)
+        titled = (record for record in reversed(self.records) if record.type in _TITLED)
+        self.title = _title(next(titled, None))
         self.damage = keep_aside(path, bad)
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -123,12 +128,9 @@ class Journal:
             self._write(record)
         self.records.append(record)
         self.head = record.id
-        self._note(record)
+        if type_ in _TITLED:
+            self.title = _title(record)
         return record
-
-    def _note(self, record: Record) -> None:
-        if record.type in ("session", "title"):
-            self.title = str(record.data.get("title", ""))
 
     @property
     def open(self) -> bool:
@@ -155,6 +157,9 @@ class Journal:
 
     def chain(self) -> list[Record]:
         """The records from the first one to the head along the parents."""
+        records = self.records
+        if records and records[-1].id == self.head and _is_line(records):
+            return list(records)
         by_id = {record.id: position for position, record in enumerate(self.records)}
         found: list[Record] = []
         position = by_id.get(self.head, -1) if self.head else -1
@@ -184,46 +189,50 @@ def parse(raw: bytes, path: Path, first_line: int = 1) -> tuple[int, list[Record
     *lines, tail = raw.split(b"\n")
     records: list[Record] = []
     bad: list[tuple[int, bytes]] = []
+    # A long conversation is read while a person waits for it: one flat loop, without a call for each line.
     for number, line in enumerate([*lines, tail], first_line):
-        record = _record(line, path) if line.strip() else None
-        if record is not None:
-            records.append(record)
-        elif line.strip():
-            bad.append((number, line))
+        try:
+            data = from_json(line, cache_strings="keys")
+        except ValueError:
+            data = _read(line)
+        if not isinstance(data, dict):
+            if not line.isspace() and line:
+                bad.append((number, line))
+            continue
+        take = data.pop
+        version, identifier, parent = take("v", None), take("id", None), take("parent", None)
+        when, kind = take("time", None), take("type", None)
+        if isinstance(version, int) and version > VERSION:
+            raise OrionError("format_newer", path=str(path), found=version, known=VERSION)
+        enveloped = isinstance(identifier, str) and isinstance(kind, str) and isinstance(when, (int, float))
+        if version == VERSION and enveloped:
+            for name, allowed in _REQUIRED.get(kind, ()):
+                if not isinstance(data.get(name), allowed):
+                    break
+            else:
+                above = parent if isinstance(parent, str) else None
+                records.append(Record(identifier, above, float(when), kind, data))
+                continue
+        bad.append((number, line))
     torn = bool(bad) and bad[-1][1] is tail
     return len(raw) - len(tail) if torn else len(raw), records, bad
 
 
-def _record(line: bytes, path: Path) -> Record | None:
+def _read(line: bytes) -> Any:
+    """What the quick reader refused, read by the standard one, which knows lone surrogates; else None."""
     try:
-        data = _read(line)
+        return json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(data, dict):
-        return None
-    version = data.get("v")
-    if isinstance(version, int) and version > VERSION:
-        raise OrionError("format_newer", path=str(path), found=version, known=VERSION)
-    identifier, kind, when = data.get("id"), data.get("type"), data.get("time")
-    if version != VERSION or not (isinstance(identifier, str) and isinstance(kind, str)):
-        return None
-    if not isinstance(when, (int, float)):
-        return None
-    for name, allowed in _REQUIRED.get(kind, {}).items():
-        if not isinstance(data.get(name), allowed):
-            return None
-    parent = data.get("parent")
-    for name in _ENVELOPE:
-        data.pop(name, None)
-    return Record(identifier, parent if isinstance(parent, str) else None, float(when), kind, data)
 
 
-def _read(line: bytes) -> Any:
-    """The JSON value of a line; the quick reader knows no lone surrogates, the standard one does."""
-    try:
-        return from_json(line)
-    except ValueError:
-        return json.loads(line)
+def _is_line(records: list[Record]) -> bool:
+    """Whether every record's parent is the one before it: nothing branched off and nothing is lost."""
+    return [record.parent for record in records[1:]] == [record.id for record in records[:-1]]
+
+
+def _title(record: Record | None) -> str:
+    return str(record.data.get("title", "")) if record is not None else ""
 
 
 def keep_aside(path: Path, bad: Iterable[tuple[int, bytes]]) -> list[Damage]:

@@ -80,6 +80,7 @@ class Conductor(QObject):
         sidebar.search_changed.connect(talks.search)
         header.profile_chosen.connect(lambda name: talks.use(profile=name))
         header.model_chosen.connect(lambda name: talks.use(model=name))
+        header.models_wanted.connect(lambda profile: talks.models(profile).then(header.add_models))
 
     def _connect_composer(self) -> None:
         composer = self._window.composer

@@ -183,6 +183,10 @@ class Conversations(QObject):
         """How the model's window would be shared if `text` were said in the session in front."""
         return self._bridge.ask(Desk.context_stats, self.current, text)
 
+    def models(self, profile: str) -> Reply[list[Card]]:
+        """The models of the profile's service."""
+        return self._bridge.ask(Desk.models, profile)
+
     def use(
         self,
         *,

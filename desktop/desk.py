@@ -63,6 +63,10 @@ class Desk:
         self._runtime.save_settings(changes)
         return self._runtime.settings.model_dump(mode="json")
 
+    async def models(self, profile: str) -> list[Plain]:
+        """The models of the profile's service, which is asked only where that was allowed; see Offers."""
+        return await self._runtime.offers.of(self._runtime.profiles.get(profile))
+
     # --- the list of sessions -------------------------------------------------------------------------
 
     async def sessions(self) -> list[Plain]:

@@ -7,20 +7,25 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QInputDialog, QMenu, QWidget
 
 from desktop.parts import ElidedLabel, choose, icon_button, label, picker, restyle
 from desktop.theme import spacing
+from resources.sentences import sentence
 from resources.translation import _
 
 NARROW = 560
+LISTED = ("local", "scripted")
+"""Providers whose models are known from the start."""
 
 
 class Header(QFrame):
-    """Shows a session's card; the pickers list what the runtime offers."""
+    """Shows a session's card; the pickers list what the runtime offers. `models_wanted` carries the profile
+    whose service's models are not known yet, when their menu opens; `add_models` brings them."""
 
     profile_chosen = Signal(object)
     model_chosen = Signal(object)
+    models_wanted = Signal(object)
     sidebar_requested = Signal()
     find_requested = Signal()
 
@@ -60,6 +65,16 @@ class Header(QFrame):
         self.profiles = profiles
         self.models = models
         self.show_card(self._card)
+
+    def add_models(self, models: list[dict[str, Any]]) -> None:
+        """Take in a service's models, which replace those known of the same profile, and show them in the
+        menu where it is open."""
+        profiles = {model["profile"] for model in models}
+        self.models = [one for one in self.models if one.get("profile") not in profiles] + models
+        menu = self.model.menu()
+        if menu.isVisible():
+            menu.clear()
+            self._list_models(menu)
 
     def show_card(self, card: dict[str, Any]) -> None:
         """Draw the session in front; an empty card draws a window without one."""
@@ -114,13 +129,22 @@ class Header(QFrame):
         return [one for one in self._offered() if not self._is_in_use(one) and not one.get("error")]
 
     def _offered(self) -> list[dict[str, Any]]:
-        return [one for one in self.models if one["provider"] == self._card.get("provider")]
+        profile = self._card.get("profile")
+        own = [one for one in self.models if one.get("profile") == profile]
+        return own or [one for one in self.models if one["provider"] == self._card.get("provider")]
 
     def _is_in_use(self, model: dict[str, Any]) -> bool:
         asked = self._card.get("model", "")
         return model["name"] == asked or (asked in ("", "bundled") and bool(model.get("default")))
 
     def _fill_models(self, menu: QMenu) -> None:
+        if self._card.get("provider", "local") not in LISTED and not self._offered():
+            self.models_wanted.emit(self._card["profile"])
+            menu.addAction(_("Asking for the models…")).setEnabled(False)
+            return
+        self._list_models(menu)
+
+    def _list_models(self, menu: QMenu) -> None:
         group = QActionGroup(menu)
         for model in self._offered():
             size = f"{model['size'] / 1e6:.0f} MB" if model.get("size") else ""
@@ -128,13 +152,23 @@ class Header(QFrame):
             chosen = self._is_in_use(model)
             action = choose(menu, group, text, chosen, partial(self.model_chosen.emit, model["name"]))
             if model.get("error"):
-                action.setEnabled(False)
-                action.setToolTip(str(model["error"]))
+                action.setEnabled(model["provider"] != "local")
+                action.setToolTip(sentence(model["error"], **model.get("fields", {})))
         if menu.isEmpty():
             none = (
                 _("No model file was found") if self._card.get("provider") == "local" else self.model.text()
             )
             menu.addAction(none).setEnabled(False)
+        if self._card.get("provider", "local") not in LISTED:
+            menu.addSeparator()
+            menu.addAction(_("Another model…"), self._ask_model)
+
+    def _ask_model(self) -> None:
+        """Let the name of a model be typed that the service's list does not show."""
+        words = _("Name of the model, as {name} calls it:").format(name=self._card.get("provider", ""))
+        name, chosen = QInputDialog.getText(self, _("Another model"), words)
+        if chosen and name.strip():
+            self.model_chosen.emit(name.strip())
 
     def _model_title(self, model: str) -> str:
         name = model.replace("\\", "/").rpartition("/")[2]

@@ -197,6 +197,7 @@ class Runtime:
                 "local": True,
                 "default": model.path == default,
                 "error": model.error,
+                "fields": dict(model.fields),
             }
             for model in self.library.list()
         ]

@@ -64,7 +64,7 @@ class Offers:
         default, error, fields}. `default` marks the profile's own; a service that cannot be asked gives that
         one alone, with the code and fields of why."""
         if profile.provider == "local":
-            return [row | {"profile": profile.name, "fields": {}} for row in self._local()]
+            return [row | {"profile": profile.name} for row in self._local()]
         code, fields = "", {}
         found: list[ModelInfo] = []
         try:

@@ -93,6 +93,34 @@ def test_what_bundled_means_is_marked_and_not_offered_again(qtbot: QtBot) -> Non
     assert [action.text() for action in menu.actions()] == ["demo"]
 
 
+def test_the_models_of_a_service_are_asked_for_when_its_menu_opens(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    header.show_card(card(local=False, provider="openai", profile="orion", model="big"))
+    menu = header.model.menu()
+    with qtbot.waitSignal(header.models_wanted) as wanted:
+        menu.aboutToShow.emit()
+    assert wanted.args == ["orion"]
+    row = {"size": 0, "provider": "openai", "profile": "orion", "error": "", "fields": {}}
+    header.add_models([row | {"name": "big"}, row | {"name": "bigger"}])
+    menu.aboutToShow.emit()
+    assert [action.text() for action in menu.actions()] == ["big", "bigger", "", "Another model…"]
+    with qtbot.waitSignal(header.model_chosen) as chosen:
+        menu.actions()[1].trigger()
+    assert chosen.args == ["bigger"]
+
+
+def test_a_service_that_cannot_be_asked_says_why_and_its_model_stays_on_offer(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    header.show_card(card(local=False, provider="openai", profile="orion", model="big"))
+    fields = {"provider": "openai", "variable": "OPENAI_API_KEY"}
+    row = {"name": "big", "size": 0, "provider": "openai", "profile": "orion"}
+    header.add_models([row | {"error": "key_missing", "fields": fields}])
+    header.model.menu().aboutToShow.emit()
+    action = header.model.menu().actions()[0]
+    assert action.isEnabled()
+    assert "OPENAI_API_KEY" in action.toolTip()
+
+
 def test_without_a_session_there_is_nothing_to_pick(qtbot: QtBot) -> None:
     header = make(qtbot)
     header.show_card({})

@@ -22,6 +22,7 @@ HERE: JsonObject = {
     "local": True,
     "default": True,
     "error": "",
+    "fields": {},
 }
 
 

@@ -24,13 +24,13 @@ from runtime.events import (
     ToolFailed,
     ToolStart,
 )
+from runtime.exchange import UNKNOWN
 from runtime.hooks import Hooks
 from runtime.messages import Image, JsonObject, Part, Text, ToolCall
 from runtime.policy import Policy, Verdict, digest
 from runtime.rules import offers
 from runtime.tools.registry import ToolRegistry
 from runtime.tools.tool import Arguments, Definition, Failure, Ok, Result, Tool, ToolContext
-from runtime.transcript import UNKNOWN
 
 log = logging.getLogger(__name__)
 

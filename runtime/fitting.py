@@ -10,13 +10,13 @@ from runtime.chain import Link
 from runtime.digest import digest
 from runtime.errors import OrionError
 from runtime.events import Body, Compaction
+from runtime.exchange import shorten
 from runtime.history import History
 from runtime.messages import AssistantMessage, Message, Text, ToolSpec, UserMessage, without_surrogates
 from runtime.profiles import Profile
 from runtime.providers.provider import Provider, Request
 from runtime.recall import recall
 from runtime.slimming import named, slim
-from runtime.transcript import shorten
 
 SMALL = 16_384
 """Up to this window the list of tools is slimmed."""

@@ -43,12 +43,15 @@ class Rows:
         match record.type:
             case "user":
                 self._open = True
-                self._queued.pop(str(data.get("queued", "")), None)
+                if self._queued:
+                    self._queued.pop(str(data.get("queued", "")), None)
                 self.rows.append(_user(record))
-            case "queued":
-                self._queued[record.id] = _user(record) | {"queued": True}
             case "assistant":
                 self._assistant(record)
+            case "done":
+                self._done(record)
+            case "queued":
+                self._queued[record.id] = _user(record) | {"queued": True}
             case "tool_intent":
                 self._tool(data["call"])["status"] = "running"
             case "approval" if data["phase"] == "asked":
@@ -63,14 +66,13 @@ class Rows:
                 self._fallback(record)
             case "error" | "notice":
                 self._notice(data["code"], record.time, **data["fields"])
-            case "done":
-                self._open = False
-                if data["reason"] == "cancelled":
-                    self._notice("turn_cancelled", record.time)
-                for row in self._tools.values():
-                    row["status"] = {"running": "unknown", "waiting": "denied"}.get(
-                        row["status"], row["status"]
-                    )
+
+    def _done(self, record: Record) -> None:
+        self._open = False
+        if record.data["reason"] == "cancelled":
+            self._notice("turn_cancelled", record.time)
+        for row in self._tools.values():
+            row["status"] = {"running": "unknown", "waiting": "denied"}.get(row["status"], row["status"])
 
     def _fallback(self, record: Record) -> None:
         data = record.data
@@ -88,7 +90,7 @@ class Rows:
                 "kind": "assistant",
                 "id": record.id,
                 "text": data["text"],
-                "reasoning": "".join(part["text"] for part in data["reasoning"]),
+                "reasoning": "".join([part["text"] for part in data["reasoning"]]),
                 "thinking_seconds": data.get("thinking_seconds", 0.0),
                 "partial": not data["complete"],
                 "stop_reason": data["stop_reason"],

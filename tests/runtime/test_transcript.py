@@ -7,10 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.exchange import UNKNOWN
 from runtime.journal import Journal
 from runtime.messages import AssistantMessage, ToolMessage, UserMessage
 from runtime.rows import Rows
-from runtime.transcript import UNKNOWN, Transcript
+from runtime.transcript import Transcript
 
 
 def said(journal: Journal, text: str, **extra: Any) -> str:
@@ -77,6 +78,17 @@ def test_wherever_the_journal_ends_the_conversation_is_well_formed(end: int) -> 
         previous = message.role
     assert wanted == list(transcript.open_calls) or set(wanted) == set(transcript.open_calls)
     assert Rows(records).settle(False) is not None
+
+
+@given(st.sets(st.integers(0, 18)))
+def test_when_the_messages_are_looked_at_makes_no_difference(looks: set[int]) -> None:
+    transcript, at_once = Transcript(), Transcript(long_turn().records)
+    for number, record in enumerate(long_turn().records):
+        transcript.apply(record)
+        if number in looks:
+            assert transcript.size() >= 0
+    assert transcript.messages == at_once.messages
+    assert (bool(transcript.turn), transcript.iterations) == (bool(at_once.turn), at_once.iterations)
 
 
 def test_a_queued_message_waits_until_it_enters_and_is_not_lost() -> None:

@@ -231,9 +231,11 @@ def estimates(rows: Iterable[AnyRow], style: Style, width: int) -> list[int]:
     line, per_letter = style.line, style.line * style.letter / width
     made: list[int] = []
     for row in rows:
-        if isinstance(row, UserRow | AssistantRow):
+        if isinstance(row, (UserRow, AssistantRow)):
             text = row.text
-            size = min(len(text), 4000) if isinstance(row, UserRow) and not row.open else len(text)
+            size = len(text)
+            if size > 4000 and isinstance(row, UserRow) and not row.open:
+                size = 4000
             made.append(int(size * per_letter + (text.count("\n", 0, 2000) + 1) * line) + around)
         else:
             made.append(tool if isinstance(row, ToolRow) else other)

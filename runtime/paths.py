@@ -27,6 +27,15 @@ class Home:
         return self.root / "rules.json"
 
     @property
+    def network_file(self) -> Path:
+        return self.root / "network.yaml"
+
+    @property
+    def keys_file(self) -> Path:
+        """Which keys lie in the system's keyring; never a key."""
+        return self.root / "keys.yaml"
+
+    @property
     def profiles(self) -> Path:
         return self.root / "profiles"
 

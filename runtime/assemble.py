@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import resources
+from runtime.connections import connect
 from runtime.errors import OrionError
 from runtime.hooks import Hooks
 from runtime.house import House
 from runtime.journal import Journal
+from runtime.keys import Keys
 from runtime.messages import JsonObject
+from runtime.network import Network
 from runtime.offers import Offers
 from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
+from runtime.providers.connection import Connection
 from runtime.providers.provider import PRIVATE, Provider, Traits
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.rules import RuleBook
@@ -82,6 +86,8 @@ class Runtime:
         self.profiles = Profiles(home.profiles)
         self.sessions = SessionStore(home.sessions, home.index, door)
         self.hooks = Hooks()
+        self.network = Network(home)
+        self.keys = Keys(home.keys_file)
         self.registry = ToolRegistry(tool() for tool in TOOLS)
         self._providers: dict[str, Provider] = {}
         self.offers = Offers(self.profiles, self._provider, self.models)
@@ -122,6 +128,10 @@ class Runtime:
         if key not in self._providers:
             self._providers[key] = make(self, profile)
         return self._providers[key]
+
+    def connection(self, profile: Profile) -> Connection:
+        """How the profile's provider reaches its service. Raises OrionError `address_invalid`."""
+        return connect(profile, self.keys, self.network)
 
     async def open(
         self, session_id: str | None = None, *, profile: str | None = None, private: bool = False

@@ -1,4 +1,4 @@
-"""Servers on loopback for the network's tests: plain and secure HTTP, and a proxy, with certificates of their own."""
+"""Servers on loopback for the network's tests: plain and secure HTTP with its own certificates, and a proxy."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import json
 import time
 from collections.abc import Callable
 from typing import assert_never
@@ -10,7 +11,8 @@ from typing import assert_never
 from models.frames import Frame
 from models.reasoning import ReasoningSplitter
 from models.speech import Prompt
-from models.toolformat.items import CallArguments, CallFinished, CallStarted, Item, Text
+from models.toolformat.grounds import Grounds
+from models.toolformat.items import CallArguments, CallFinished, CallStarted, Item, Text, ToolCall
 
 PACE = 1 / 30
 """Seconds between two frames of text; the first token goes out at once."""
@@ -19,9 +21,18 @@ MOST_CALLS = 64
 """Calls of one reply beyond this many are handed on as faults."""
 
 
+CIRCLES = 2
+"""Repeated calls after which a reply is taken to go round in a circle."""
+
+
 class Reply:
     """Fed one token's bytes at a time by the thread that decodes. `send` takes frames without an id;
-    `constrain` is Engine.constrain, or None where calls are only parsed."""
+    `constrain` is Engine.constrain, or None where calls are only parsed.
+
+    Where calls are constrained, one that repeats an earlier call of the reply is left out, and the reply is
+    `over` when that happens again; one that does not follow from the conversation is left out as well, and
+    `unfounded` counts these.
+    """
 
     def __init__(
         self, send: Callable[[Frame], None], prompt: Prompt, constrain: Callable[[str], bool] | None
@@ -32,11 +43,21 @@ class Reply:
         self._parser = prompt.parser()
         self._splitter = ReasoningSplitter("" if self._parser else prompt.opening)
         self._trigger = prompt.trigger() if constrain else None
+        self._prompt = prompt
+        self._grounds: Grounds | None = None
+        self._made: set[tuple[str, str]] = set()
+        self._repeated = 0
         self._pending: list[str] = []
         self._due = 0.0
         self._name = ""
         self.calls = 0
+        self.unfounded = 0
         self.tokens = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing but the same calls again is to be expected."""
+        return self._repeated >= CIRCLES
 
     def add(self, piece: bytes) -> None:
         """The bytes of the next token."""
@@ -82,6 +103,8 @@ class Reply:
                 self._send({"t": "writing", "name": name})
             case CallArguments():
                 self._send({"t": "writing", "name": self._name})
+            case CallFinished(_, call) if not self._wanted(call):
+                pass
             case CallFinished(_, call):
                 self.calls += 1
                 fault = call.fault if self.calls <= MOST_CALLS else "too_many"
@@ -89,3 +112,27 @@ class Reply:
                 self._send({"t": "call", "call": said})
             case _:
                 assert_never(item)
+
+    def _wanted(self, call: ToolCall) -> bool:
+        """Whether to hand a call on; in a reply that is only parsed each one is."""
+        if self._constrain is None:
+            return True
+        if self.over:
+            return False
+        if call.fault:
+            return not self.unfounded
+        made = (call.name, _canonical(call.arguments))
+        if made in self._made:
+            self._repeated += 1
+            return False
+        self._made.add(made)
+        self._grounds = self._grounds or self._prompt.grounds()
+        if self._grounds is not None and not self._grounds.hold(call.name, call.arguments):
+            self.unfounded += 1
+            return False
+        return True
+
+
+def _canonical(arguments: str) -> str:
+    """JSON text in one order and spacing."""
+    return json.dumps(json.loads(arguments), sort_keys=True)

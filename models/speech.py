@@ -14,12 +14,17 @@ from models.toolformat.constraint import constraint
 from models.toolformat.derive import derive
 from models.toolformat.fallback import call_text, fallback, result_text, system_block
 from models.toolformat.format import ARGUMENTS, NAME, ToolFormat
+from models.toolformat.grounds import Grounds
 from models.toolformat.stream import StreamParser, primer_of
 from models.trigger import Trigger
 
 _derived = lru_cache(maxsize=8)(derive)
 _FENCED_HABIT = ("qwen2.5 coder", "qwen2.5-coder")
 """Names of models that answer in fenced JSON whatever their template tells them."""
+
+HASTY = 1_000_000_000
+"""Models in files of fewer bytes call tools for everything once they are told of tools; what they call is
+judged by the conversation."""
 
 _LISTING = """To act, answer with a JSON list of all the calls that are needed, one for each thing that \
 is asked, and nothing else:
@@ -42,13 +47,15 @@ _RETOLD = "the model's template refuses earlier calls, so they are told to it in
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A rendered request. `known` is the format of calls in the reply, None where no tool was offered; where
-    the prompt asks for another form, `held` is that."""
+    the prompt asks for another form, `held` is that. `judged` is the conversation by which calls are judged,
+    empty where the model's own judgement is good enough."""
 
     text: str
     notice: str = ""
     known: ToolFormat | None = None
     tools: tuple[JsonObject, ...] = ()
     held: ToolFormat | None = None
+    judged: tuple[JsonObject, ...] = ()
 
     @property
     def opening(self) -> str:
@@ -68,14 +75,20 @@ class Prompt:
         held = constraint(self.held or self.known, self.tools, fence=self.held is None)
         return Trigger(held, primer_of(self.known, self.text)) if held else None
 
+    def grounds(self) -> Grounds | None:
+        """What judges calls; None where the model itself is trusted with that."""
+        return Grounds(self.judged, self.tools) if self.judged else None
+
 
 class Speech:
-    """The form of one model's conversations, found out once when it is loaded. `name` is the model's own."""
+    """The form of one model's conversations, found out once when it is loaded. `name` is the model's own,
+    `size` the bytes of its file, 0 for unknown."""
 
-    def __init__(self, source: TemplateSource, name: str = "") -> None:
+    def __init__(self, source: TemplateSource, name: str = "", size: int = 0) -> None:
         known = _derived(source.text, bos=source.bos, eos=source.eos)
         self._native = known.shows_tools and known.syntax != "none" and not known.fault
         self._known = known if self._native else fallback(known)
+        self._hasty = 0 < size < HASTY
         habit = any(one in name.lower() for one in _FENCED_HABIT)
         self._listed = _listed(known) if habit and self._native else None
         self._template = ChatTemplate(
@@ -112,7 +125,8 @@ class Speech:
         if answer:
             messages = _closed(messages)
             return replace(self._prompt(messages, tools, extra), known=None)
-        return self._prompt(messages, tools, extra)
+        prompt = self._prompt(messages, tools, extra)
+        return replace(prompt, judged=tuple(messages)) if self._hasty and tools else prompt
 
     def _prompt(self, messages: list[JsonObject], tools: list[JsonObject], extra: JsonObject) -> Prompt:
         offered = tuple(tools)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-from models.engine import Aborted, Engine
+from models.engine import Aborted, Engine, Prefilled
 from models.errors import EngineError
 from models.frames import Frame, encode, read_blocking
 from models.generation import LoadOptions, ModelInfo, Sampling
@@ -207,7 +207,7 @@ class Worker:
             return frame["id"] not in self._cancelled
 
         info = self._engine.load(options, progress)
-        self._speech = speech = Speech(self._engine.template(), info.name)
+        self._speech = speech = Speech(self._engine.template(), info.name, info.size)
         tools = speech.tools_in_template
         self._info = replace(info, notice=speech.notice, tools_in_template=tools, acting=speech.acting)
         self._options = options
@@ -235,8 +235,30 @@ class Worker:
     def _generate(self, frame: Frame) -> Frame:
         info = self._load(frame)
         begin = time.monotonic()
-        prompt = self._prompt(frame)
-        ident = {"id": frame["id"]}
+        prompt, prefilled, reply = self._begin(frame)
+        middle = time.monotonic()
+        limit = min(frame["max_tokens"], info.window - prefilled.tokens)
+        stop, tokens = self._decode(frame, reply, limit), reply.tokens
+        if stop == "stop" and reply.unfounded and not reply.calls:
+            frame = frame | {"answer": True}
+            _, _, reply = self._begin(frame)
+            stop = self._decode(frame, reply, limit)
+            tokens += reply.tokens
+        if stop == "stop" and reply.calls:
+            stop = "tool_calls"
+        end = time.monotonic()
+        usage = {
+            "prompt_tokens": prefilled.tokens,
+            "cached_tokens": prefilled.cached,
+            "completion_tokens": tokens,
+            "prefill_ms": round(1000 * (middle - begin), 3),
+            "decode_ms": round(1000 * (end - middle), 3),
+        }
+        return {"t": "result", "stop": stop, "usage": usage, "window": info.window, "notice": prompt.notice}
+
+    def _begin(self, frame: Frame) -> tuple[Prompt, Prefilled, Reply]:
+        """Bring the prompt into the memory of the session, and make ready for its reply."""
+        prompt, ident = self._prompt(frame), {"id": frame["id"]}
 
         def evaluated(done: int, total: int) -> None:
             self._wire.send({"t": "prefill", "done": done, "total": total} | ident)
@@ -247,21 +269,7 @@ class Worker:
         if frame["answer"] and not prompt.opening:
             frame["sampling"]["grammar"] = WORDS
         hold = self._engine.constrain if frame["constrained"] else None
-        reply = Reply(lambda said: self._wire.send(said | ident), prompt, hold)
-        middle = time.monotonic()
-        limit = min(frame["max_tokens"], info.window - prefilled.tokens)
-        stop = self._decode(frame, reply, limit)
-        if stop == "stop" and reply.calls:
-            stop = "tool_calls"
-        end = time.monotonic()
-        usage = {
-            "prompt_tokens": prefilled.tokens,
-            "cached_tokens": prefilled.cached,
-            "completion_tokens": reply.tokens,
-            "prefill_ms": round(1000 * (middle - begin), 3),
-            "decode_ms": round(1000 * (end - middle), 3),
-        }
-        return {"t": "result", "stop": stop, "usage": usage, "window": info.window, "notice": prompt.notice}
+        return prompt, prefilled, Reply(lambda said: self._wire.send(said | ident), prompt, hold)
 
     def _decode(self, frame: Frame, reply: Reply, limit: int) -> str:
         """Stream tokens; a cancel keeps what was written so far."""
@@ -273,6 +281,8 @@ class Worker:
                 reply.add(piece)
                 if ident in cancelled:
                     stop = "cancelled"
+                    break
+                if reply.over:
                     break
                 if reply.tokens >= limit:
                     stop = "length"

@@ -58,6 +58,7 @@ def test_a_call_that_never_closes_and_a_thousand_calls_are_results() -> None:
     frames, _ = told(CALL[:-20])
     (call,) = [frame["call"] for frame in frames if frame["t"] == "call"]
     assert call["fault"] == "unclosed"
-    calls = [frame["call"] for frame in told(CALL * 1000, size=4096)[0] if frame["t"] == "call"]
+    thousand = "".join(CALL.replace("ü", str(at)) for at in range(1000))
+    calls = [frame["call"] for frame in told(thousand, size=4096)[0] if frame["t"] == "call"]
     assert [call["fault"] for call in calls[:MOST_CALLS]] == [""] * MOST_CALLS
     assert {call["fault"] for call in calls[MOST_CALLS:]} == {"too_many"}

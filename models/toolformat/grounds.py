@@ -1,0 +1,156 @@
+"""Judges whether a call follows from the conversation, for models that call tools without need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import resources
+from models.toolformat.mentions import WORD, Mentions, common, shared, telling
+
+_THIN = 2
+"""Telling words of the question below which it says too little to judge a tool by."""
+
+_ENGLISH = 2
+"""Common English words from which on a question is taken for one in the language of the tools."""
+
+
+class Grounds:
+    """What the calls of one reply may rest on: `messages` and `tools` have the shape of the OpenAI chat
+    interface.
+
+    A call is unfounded if the model invented what the user would have had to say (a number or a date, or all
+    that a call needs), or if the tool has to do with nothing in the question. What cannot be told counts as
+    founded: composed text, codes, paths, choices from a list, switches, optional arguments.
+    """
+
+    def __init__(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> None:
+        functions = (tool.get("function", tool) for tool in tools)
+        self._tools = {str(function["name"]): function for function in functions}
+        said = "\n".join(part for message in messages for part in _parts(message))
+        self._asked = "\n".join(
+            part for message in messages if message.get("role") == "user" for part in _parts(message)
+        )
+        self._said = Mentions(said)
+        last = messages[-1].get("role") if messages else ""
+        spoken = {word.casefold() for word in WORD.findall(self._asked)}
+        self._tellable = last == "user" and len(spoken & common()) >= _ENGLISH
+
+    def hold(self, name: str, arguments: str) -> bool:
+        """Whether the call follows; `arguments` is JSON text. A call that is faulty anyway does."""
+        tool = self._tools.get(name)
+        try:
+            given = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return True
+        if tool is None or not isinstance(given, dict):
+            return True
+        return not self._invented(tool, given) and self._concerned(tool, given)
+
+    def _invented(self, tool: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+        """Whether a required number or date was never said, or nothing at all of what is required."""
+        schema = _mapping(tool.get("parameters"))
+        properties, required = _mapping(schema.get("properties")), schema.get("required") or ()
+        found = [
+            (given[key], self._known(given[key], _mapping(properties.get(key))))
+            for key in required
+            if key in given
+        ]
+        if any(known is False and _is_figure(value) for value, known in found):
+            return True
+        verdicts = [known for _, known in found]
+        return False in verdicts and True not in verdicts
+
+    def _known(self, value: Any, schema: Mapping[str, Any]) -> bool | None:
+        """Whether `value` was said; None where it need not have been."""
+        if isinstance(value, bool) or value is None or schema.get("enum"):
+            return None
+        if "default" in schema and schema["default"] == value:
+            return None
+        if isinstance(value, int | float):
+            return self._said.number(value)
+        if isinstance(value, str):
+            return self._said.text(value)
+        inner = _mapping(schema.get("items")) if isinstance(value, list) else {}
+        parts = value if isinstance(value, list) else value.values()
+        known = [self._known(part, inner) for part in parts]
+        return True if True in known else False if False in known else None
+
+    def _concerned(self, tool: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+        """Whether the question has a word in common with the tool, beside those that only became arguments.
+        Only questions in the tools' language can be told by their words, and only before the first result."""
+        properties = _mapping(_mapping(tool.get("parameters")).get("properties"))
+        if not self._tellable or any(map(self._said.quotes, _texts(given))):
+            return True
+        free = {key: value for key, value in given.items() if not _mapping(properties.get(key)).get("enum")}
+        asked = telling(self._asked)
+        copied = shared(asked, {word for text in _texts(free) for word in telling(text)})
+        rest = asked - copied - _empty()
+        words = {word for text in _descriptions(tool) for word in telling(text)} - _empty()
+        return len(rest) < _THIN or bool(shared(rest, words))
+
+
+def _parts(message: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of a message, with the arguments of its calls."""
+    content = message.get("content")
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        yield from (str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    for call in message.get("tool_calls") or ():
+        arguments = call["function"].get("arguments")
+        yield arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+
+
+def _is_figure(value: Any) -> bool:
+    """Whether a value is a number, or a text that is mostly digits, as a date is."""
+    if not isinstance(value, str):
+        return isinstance(value, int | float)
+    return 2 * sum(one.isdigit() for one in value) >= sum(one.isalnum() for one in value) > 0
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All strings inside a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for part in value if isinstance(value, list) else value.values():
+            yield from _texts(part)
+
+
+def _descriptions(tool: Mapping[str, Any]) -> Iterator[str]:
+    """What a tool says of itself: its name, what it is for, its arguments and their choices."""
+    yield str(tool["name"])
+    yield str(tool.get("description") or "")
+    yield from _described(tool.get("parameters"))
+
+
+def _described(schema: Any) -> Iterator[str]:
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _described(part)
+    if not isinstance(schema, Mapping):
+        return
+    for key, value in schema.items():
+        if key == "properties" and isinstance(value, Mapping):
+            for name, inner in value.items():
+                yield name
+                yield from _described(inner)
+        elif key == "description" and isinstance(value, str):
+            yield value
+        elif key == "enum" and isinstance(value, list):
+            yield from map(str, value)
+        else:
+            yield from _described(value)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+@cache
+def _empty() -> frozenset[str]:
+    """Words that stand in questions and in descriptions of whatever tools."""
+    return frozenset(resources.text("empty_words.txt").split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 from desktop.conversations import Conversations
 from desktop.drafts import Drafts
 from desktop.tray import Tray
+from desktop.ways_out import WaysOut
 from desktop.window import MainWindow, window_title
 from desktop.window_state import write_atomically
 from resources.sentences import sentence
@@ -32,6 +32,7 @@ class Conductor(QObject):
         self._drafts = drafts
         self._tray = tray
         self._seen = False
+        self._ways_out = WaysOut(window, talks)
         self._connect_conversations()
         self._connect_chat()
         self._connect_lists()
@@ -203,33 +204,10 @@ class Conductor(QObject):
                 self._window.header.set_local(local, str(self._talks.card.get("provider", "")))
             case Done() if self._window.context.isVisible():
                 self._ask_context(pinned=self._window.context.pinned)
-            case ErrorRaised(code="context_overflow", fields=fields):
-                self._offer_shortening(fields)
-            case ErrorRaised(code="model_too_large", fields=fields):
-                self._offer_smaller(fields)
+            case ErrorRaised(code=code, fields=fields):
+                self._ways_out.offer(code, fields)
             case _:
                 pass
-
-    def _offer_shortening(self, fields: dict[str, Any]) -> None:
-        tokens, window = int(fields.get("prompt_tokens", 0)), int(fields.get("window", 0))
-        if tokens and window:
-            self._window.toast.say(
-                sentence("context_overflow", **fields),
-                _("Shorten and retry"),
-                lambda: self._talks.shorten(tokens, window),
-            )
-
-    def _offer_smaller(self, fields: dict[str, Any]) -> None:
-        window, model = int(fields.get("suggested_window", 0)), str(fields.get("suggested_model", ""))
-        ways: list[tuple[str, Callable[[], object]]] = []
-        if window:
-            settings: dict[str, object] = {"local_model.window": window}
-            words = _("Use a context of {tokens}").format(tokens=window)
-            ways.append((words, lambda: self._talks.retry_with(settings=settings)))
-        if model:
-            words = _("Use {model}").format(model=model[:40])
-            ways.append((words, lambda: self._talks.retry_with(model=model)))
-        self._window.toast.offer(sentence("model_too_large", **fields), *ways)
 
     def _notify(self, event: Event) -> None:
         title = str(self._talks.cards.get(event.session, {}).get("title") or _("New chat"))

@@ -169,15 +169,23 @@ class Conversations(QObject):
         """Answer again with less of a conversation that does not fit the model."""
         self._bridge.ask(Desk.shorten, self.current, tokens, window)
 
-    def retry_with(self, *, settings: dict[str, object] | None = None, model: str = "") -> None:
-        """Answer again with other settings or another model."""
+    def retry_with(
+        self, *, settings: dict[str, object] | None = None, model: str = "", profile: str = ""
+    ) -> None:
+        """Answer again with other settings, another model or another profile."""
         session = self.current
         changed = (
-            self._bridge.ask(Desk.use, session, None, model, None)
-            if model
+            self._bridge.ask(Desk.use, session, profile or None, model or None, None)
+            if model or profile
             else self._bridge.ask(Desk.save_settings, settings or {})
         )
         changed.then(lambda _: self._bridge.ask(Desk.retry, session))
+
+    def allow_host(self, host: str, who: str) -> None:
+        """Let `who` send to `host` from now on, and answer again."""
+        session = self.current
+        allowed = self._bridge.ask(Desk.allow_host, host, who)
+        allowed.then(lambda _: self._bridge.ask(Desk.retry, session))
 
     def context_stats(self, text: str) -> Reply[Card]:
         """How the model's window would be shared if `text` were said in the session in front."""

@@ -67,6 +67,10 @@ class Desk:
         """The models of the profile's service, which is asked only where that was allowed; see Offers."""
         return await self._runtime.offers.of(self._runtime.profiles.get(profile))
 
+    async def allow_host(self, host: str, who: str) -> str:
+        """Let `who` send to `host` from now on; returns its plain name."""
+        return self._runtime.network.allow(host, who)
+
     # --- the list of sessions -------------------------------------------------------------------------
 
     async def sessions(self) -> list[Plain]:

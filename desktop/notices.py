@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
@@ -14,6 +15,7 @@ from resources.sentences import sentence
 from resources.translation import _, ngettext
 
 TOAST_MS = 6000
+WAYS = 3
 
 
 class Banner(QFrame):
@@ -57,15 +59,14 @@ class Banner(QFrame):
 
 
 class Toast(QFrame):
-    """One sentence near the top of its parent, with at most two things to do about it."""
+    """One sentence near the top of its parent, with up to WAYS things to do about it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("toast")
         self._runs: list[Callable[[], object]] = []
         self.text = label("", wrap=True)
-        self.action: QPushButton = button("", lambda: self._on_action(0))
-        self.other: QPushButton = button("", lambda: self._on_action(1))
+        self.buttons: list[QPushButton] = [button("", partial(self._on_action, n)) for n in range(WAYS)]
         self._timer = QTimer(self)
         self._timer.setObjectName("toast")
         self._timer.setSingleShot(True)
@@ -74,8 +75,8 @@ class Toast(QFrame):
         self._row.setContentsMargins(spacing(4), spacing(2), spacing(3), spacing(2))
         self._row.setSpacing(spacing(3))
         self._row.addWidget(self.text, 1)
-        self._row.addWidget(self.action)
-        self._row.addWidget(self.other)
+        for made in self.buttons:
+            self._row.addWidget(made)
         parent.installEventFilter(self)
         self.hide()
 
@@ -84,10 +85,10 @@ class Toast(QFrame):
         self.offer(text, *([(action, run)] if run else []))
 
     def offer(self, text: str, *ways: tuple[str, Callable[[], object]]) -> None:
-        """Show `text` with up to two `ways` out, (name, what to call), longer the more there are."""
+        """Show `text` with up to WAYS `ways` out, (name, what to call), longer the more there are."""
         self.text.setText(text)
         self._runs = [run for _, run in ways]
-        for place, made in enumerate((self.action, self.other)):
+        for place, made in enumerate(self.buttons):
             made.setText(ways[place][0] if place < len(ways) else "")
             made.setVisible(place < len(ways))
         self._timer.start(TOAST_MS * (1 + len(ways)))
@@ -113,9 +114,9 @@ class Toast(QFrame):
             return
         most = min(620, parent.width() - spacing(8))
         natural = self.text.fontMetrics().horizontalAdvance(self.text.text()) + spacing(12)
-        shown = [made for made in (self.action, self.other) if not made.isHidden()]
+        shown = [made for made in self.buttons if not made.isHidden()]
         wide = min(most, natural + sum(made.sizeHint().width() + spacing(3) for made in shown))
-        self.resize(wide, max(self._row.heightForWidth(wide), self.action.sizeHint().height()))
+        self.resize(wide, max(self._row.heightForWidth(wide), self.buttons[0].sizeHint().height()))
         self.move((parent.width() - self.width()) // 2, spacing(17))
 
 

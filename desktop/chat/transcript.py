@@ -24,7 +24,7 @@ class Row:
     live: bool = False
     open: bool = False
     version: int = 0
-    key: int = field(default_factory=lambda: next(_keys))
+    key: int = field(default_factory=_keys.__next__)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,10 +89,13 @@ class NoticeRow(Row):
 
 @dataclass(slots=True, kw_only=True)
 class ActivityRow(Row):
-    """The agent works and has not said anything yet; always the last row."""
+    """The agent works and does not say anything now; always the last row. `note` is what the state is about:
+    the tool whose call is being written, or the service that is asked again after `seconds`."""
 
     state: str = ""
     progress: float = 0.0
+    note: str = ""
+    seconds: float = 0.0
 
 
 AnyRow = UserRow | AssistantRow | ThinkingRow | ToolRow | NoticeRow | ActivityRow
@@ -101,45 +104,45 @@ _STOPPED = ("turn_interrupted", "turn_cancelled", "turn_iterations", "turn_budge
 _QUIET = ("history_shortened", "fallback_taken", "change_undone", "journal_damaged")
 
 
-def stored(row: dict[str, Any]) -> list[AnyRow]:
-    """The rows to draw for one row of a session's `rows()`; an unknown kind gives none."""
-    match row.get("kind"):
-        case "user":
-            return [UserRow(id=row["id"], text=row["text"], source=row.get("source", ""), time=row["time"])]
-        case "assistant":
-            made: list[AnyRow] = []
-            if row.get("reasoning"):
+def stored(rows: Iterable[dict[str, Any]]) -> list[AnyRow]:
+    """The rows to draw for a session's `rows()`; an unknown kind gives none."""
+    made: list[AnyRow] = []
+    for row in rows:
+        kind = row.get("kind")
+        if kind == "user":
+            said = UserRow(id=row["id"], text=row["text"], source=row.get("source", ""), time=row["time"])
+            made.append(said)
+        elif kind == "assistant":
+            if reasoning := row.get("reasoning"):
                 seconds = float(row.get("thinking_seconds") or 0)
-                made.append(ThinkingRow(text=row["reasoning"], seconds=seconds, time=row["time"]))
-            if row.get("text") or not made:
+                made.append(ThinkingRow(text=reasoning, seconds=seconds, time=row["time"]))
+            if text := row.get("text"):
+                partial, reason = bool(row.get("partial")), row.get("stop_reason") or ""
                 made.append(
                     AssistantRow(
-                        id=row["id"],
-                        text=row.get("text", ""),
-                        partial=bool(row.get("partial")),
-                        stop_reason=row.get("stop_reason") or "",
-                        time=row["time"],
+                        id=row["id"], text=text, partial=partial, stop_reason=reason, time=row["time"]
                     )
                 )
-            return [one for one in made if not (isinstance(one, AssistantRow) and not one.text)]
-        case "tool":
-            return [
-                ToolRow(
-                    id=row["id"],
-                    name=row["name"],
-                    arguments=dict(row.get("arguments") or {}),
-                    status=row.get("status", "ok"),
-                    failure=row.get("failure") or "",
-                    text=row.get("text") or "",
-                    details=dict(row.get("details") or {}),
-                    seconds=float(row.get("seconds") or 0),
-                    risk=row.get("risk") or "low",
-                    time=float(row.get("time") or 0),
-                )
-            ]
-        case "notice":
-            return [notice(row["code"], dict(row.get("fields") or {}), float(row.get("time") or 0))]
-    return []
+        elif kind == "tool":
+            made.append(_stored_tool(row))
+        elif kind == "notice":
+            made.append(notice(row["code"], dict(row.get("fields") or {}), float(row.get("time") or 0)))
+    return made
+
+
+def _stored_tool(row: dict[str, Any]) -> ToolRow:
+    return ToolRow(
+        id=row["id"],
+        name=row["name"],
+        arguments=dict(row.get("arguments") or {}),
+        status=row.get("status", "ok"),
+        failure=row.get("failure") or "",
+        text=row.get("text") or "",
+        details=dict(row.get("details") or {}),
+        seconds=float(row.get("seconds") or 0),
+        risk=row.get("risk") or "low",
+        time=float(row.get("time") or 0),
+    )
 
 
 def notice(code: str, fields: dict[str, Any], time: float) -> NoticeRow:
@@ -157,7 +160,7 @@ class Transcript:
 
     def show(self, rows: Iterable[dict[str, Any]]) -> None:
         """Replace everything by stored rows."""
-        self.rows = [made for row in rows for made in stored(row)]
+        self.rows = stored(rows)
         self._tools = {row.id: row for row in self.rows if isinstance(row, ToolRow)}
 
     def apply(self, event: ev.Event) -> list[AnyRow]:
@@ -197,9 +200,10 @@ class Transcript:
             case ev.Notice():
                 return self._add(notice(body.code, dict(body.fields), time))
             case ev.Retry():
-                return self._activity("retrying", 0.0)
+                service = body.fields.get("provider") or body.fields.get("host") or ""
+                return self._activity("retrying", note=str(service), seconds=body.seconds)
             case ev.ToolWriting():
-                return self._activity("writing", 0.0)
+                return self._writing(body, time)
             case ev.Compaction():
                 return self._add(
                     notice("history_shortened", {"before": body.before, "after": body.after}, time)
@@ -226,15 +230,28 @@ class Transcript:
         self.rows.append(row)
         return [row]
 
-    def _activity(self, state: str, progress: float) -> list[AnyRow]:
+    def _activity(
+        self, state: str, progress: float = 0.0, note: str = "", seconds: float = 0.0
+    ) -> list[AnyRow]:
         last = self.rows[-1] if self.rows else None
         if not isinstance(last, ActivityRow):
             return []
-        last.state, last.progress = state, progress
+        last.state, last.progress, last.note, last.seconds = state, progress, note, seconds
         return [last]
 
-    def _live(self, kind: type[AssistantRow] | type[ThinkingRow]) -> Any:
+    def _writing(self, body: ev.ToolWriting, time: float) -> list[AnyRow]:
+        """The row that says which call is being written; drawn anew only when that changes."""
         last = self.rows[-1] if self.rows else None
+        if not isinstance(last, ActivityRow):
+            return self._add(ActivityRow(state="writing", note=body.name, time=time, live=True))
+        if last.state == "writing" and body.name in ("", last.note):
+            return []
+        return self._activity("writing", note=body.name)
+
+    def _live(self, kind: type[AssistantRow] | type[ThinkingRow]) -> Any:
+        """The row of that kind that still grows: the last, but for one that says what is being done."""
+        place = -2 if len(self.rows) > 1 and isinstance(self.rows[-1], ActivityRow) else -1
+        last = self.rows[place] if self.rows else None
         return last if isinstance(last, kind) and last.live else None
 
     def _think(

@@ -99,6 +99,14 @@ def activity(row: ActivityRow) -> str:
             return _("Reading the conversation…")
         case "restarted":
             return _("The model was restarted…")
+        case "writing" if row.note:
+            return _("Writing a call of {tool}…").format(tool=row.note)
+        case "writing":
+            return _("Writing a call of a tool…")
+        case "retrying":
+            return _("{service} does not answer; asking again in {seconds}…").format(
+                service=row.note or _("The service"), seconds=duration(row.seconds)
+            )
     return _("Working…")
 
 

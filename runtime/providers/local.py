@@ -225,10 +225,14 @@ class LocalProvider:
         return self._settings.projector or str(projector_beside(model) or "")
 
     def _with_a_way_out(self, error: EngineError) -> EngineError:
-        """The error of a model that is too large names the largest other one that would fit, if any does."""
+        """The error of a model that is too large names the largest other one that would fit, if any does, and
+        half the layers where the user put more on the graphics card than the program would."""
         from models.errors import EngineError
         from models.fit import largest_fitting
 
+        if error.code in ("model_too_large", "worker_out_of_memory") and self._settings.gpu_layers > 0:
+            layers = self._settings.gpu_layers // 2
+            error = EngineError(error.code, **error.fields | {"suggested_layers": layers})
         if error.code != "model_too_large":
             return error
         room = int(error.fields["available_mb"]) << 20

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from desktop.conductor import Conductor
-from desktop.conversations import Conversations
-from desktop.drafts import Drafts
-from desktop.icons import program_icon
-from desktop.pages import pages
-from desktop.theme import LIGHT
-from desktop.tray import Tray
-from desktop.window import MainWindow
-from desktop.window_state import WindowState
 from runtime.errors import OrionError
 from runtime.events import (
     ApprovalRequired,
     Done,
-    ErrorRaised,
     Queued,
     ResponseChunk,
     StateChange,
     UsageReport,
     UserSaid,
 )
-from tests.desktop.doubles import RecordingBridge, card, event, listed, overview
+from tests.desktop.doubles import listed
+from tests.desktop.stage import Stage
 
 ASK = ApprovalRequired(
     "a1",
@@ -43,38 +31,6 @@ ASK = ApprovalRequired(
     "+a",
     {"once": "", "session": "files"},
 )
-
-
-class Stage:
-    """A window, its conductor and the bridge behind them."""
-
-    def __init__(self, home: Path) -> None:
-        self.bridge = RecordingBridge()
-        self.bridge.answers["open"] = lambda session, profile=None, private=False: card(
-            session or "s1", private=private, rows=[]
-        )
-        self.bridge.answers["card"] = lambda session: card(session, title="Budget")
-        self.bridge.answers["sessions"] = [listed("s1", "Budget"), listed("s2", "Two")]
-        self.window = MainWindow(LIGHT, pages(), WindowState())
-        self.talks = Conversations(self.bridge)
-        self.drafts = Drafts(home / "drafts")
-        self.conductor = Conductor(self.window, self.talks, self.drafts, Tray(program_icon(), self.window))
-        self.window.set_page_maker(lambda page: page.make(self.bridge, LIGHT))
-        self.talks.begin(overview(sessions=[listed("s1", "Budget")]), "s1")
-        self.bridge.settle()
-
-    def happen(self, *bodies: Any, session: str = "s1") -> None:
-        for body in bodies:
-            self.bridge.happened.emit(event(body, session))
-
-
-@pytest.fixture
-def stage(qtbot: QtBot, tmp_path: Path) -> Iterator[Stage]:
-    made = Stage(tmp_path)
-    qtbot.addWidget(made.window)
-    made.window.show()
-    yield made
-    made.drafts.flush()
 
 
 def test_words_are_sent_and_cleared_once_taken(stage: Stage) -> None:
@@ -168,54 +124,13 @@ def test_a_steering_message_is_shown_as_queued_until_it_enters(stage: Stage) -> 
     assert stage.window.composer.queued.isHidden()
 
 
-def test_a_prompt_too_long_offers_to_shorten(stage: Stage) -> None:
-    fields: dict[str, str | int | float] = {"prompt_tokens": 9000, "window": 8192}
-    stage.happen(ErrorRaised("context_overflow", fields, "user"))
-    assert not stage.window.toast.action.isHidden()
-    stage.window.toast.action.click()
-    assert stage.bridge.last("shorten") == ("s1", 9000, 8192)
-
-
-def test_a_model_too_large_offers_a_smaller_window_and_a_smaller_model(stage: Stage) -> None:
-    fields: dict[str, str | int | float] = {
-        "path": "big.gguf",
-        "needed_mb": 9000,
-        "available_mb": 4000,
-        "window": 8192,
-        "suggested_window": 1024,
-        "suggested_model": "small",
-    }
-    toast = stage.window.toast
-    stage.happen(ErrorRaised("model_too_large", fields, "user"))
-    assert not toast.action.isHidden()
-    assert not toast.other.isHidden()
-    toast.action.click()
-    stage.bridge.settle()
-    assert stage.bridge.last("save_settings") == ({"local_model.window": 1024},)
-    assert stage.bridge.last("retry") == ("s1",)
-    stage.happen(ErrorRaised("model_too_large", fields, "user"))
-    toast.other.click()
-    stage.bridge.settle()
-    assert stage.bridge.last("use") == ("s1", None, "small", None)
-    assert [name for name, _ in stage.bridge.asked].count("retry") == 2
-
-    stage.happen(ErrorRaised("model_too_large", fields | {"suggested_window": 0}, "user"))
-    assert "small" in toast.action.text()
-    assert toast.other.isHidden()
-    stage.happen(
-        ErrorRaised("model_too_large", fields | {"suggested_window": 0, "suggested_model": ""}, "user")
-    )
-    assert toast.action.isHidden()
-    assert "9000 MB" in toast.text.text()
-
-
 def test_deleting_can_be_taken_back(stage: Stage) -> None:
     stage.bridge.answers["delete"] = "token"
     stage.bridge.answers["restore"] = [listed("s2", "Two")]
     stage.window.sidebar.delete_requested.emit("s2", "Two")
     stage.bridge.settle()
     assert "“Two” was deleted" in stage.window.toast.text.text()
-    stage.window.toast.action.click()
+    stage.window.toast.buttons[0].click()
     assert stage.bridge.last("restore") == ("token",)
 
 

@@ -36,11 +36,11 @@ def test_a_toast_offers_one_thing_to_do(qtbot: QtBot) -> None:
     toast.say("“Budget” was deleted", "Undo", lambda: done.append("undone"))
     assert toast.isVisible()
     assert ground.rect().contains(toast.geometry())
-    toast.action.click()
+    toast.buttons[0].click()
     assert done == ["undone"]
     assert toast.isHidden()
     toast.say("Copied")
-    assert toast.action.isHidden()
+    assert toast.buttons[0].isHidden()
     toast.say("A long sentence. " * 20)
     assert ground.rect().contains(toast.geometry())
     assert toast.height() > toast.text.fontMetrics().height() * 3

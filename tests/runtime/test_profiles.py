@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+import resources
+from runtime.assemble import TOOLS
 from runtime.errors import OrionError
 from runtime.profiles import Profiles
 from runtime.settings import Settings, load_settings, save_settings
@@ -23,9 +26,41 @@ GOOD = "name: mine\nprovider: local\nmodel: bundled\n"
 
 def test_the_shipped_profiles_are_good(tmp_path: Path) -> None:
     profiles = Profiles(tmp_path)
-    assert {"orion-local", "orion-demo"} <= set(profiles.names())
+    assert {"orion", "orion-local", "orion-ollama", "orion-demo"} <= set(profiles.names())
     assert profiles.notices() == []
     assert profiles.get("orion-local").policy.max_iterations == 25
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(resources.path("profiles").glob("*.yaml"))])
+def test_what_a_shipped_profile_names_is_there(name: str, tmp_path: Path) -> None:
+    profiles = Profiles(tmp_path)
+    profile = profiles.get(name)
+    assert resources.path("prompts", profile.system_prompt).exists()
+    known = {tool().definition().name for tool in TOOLS}
+    assert set(profile.allowed_tools) <= known
+    for other in profile.fallback:
+        assert profiles.get(other).provider == "local"
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "host"),
+    [
+        ("orion", "openai", "api.openai.com"),
+        ("orion-ollama", "ollama", "127.0.0.1"),
+        ("orion-local", "local", None),
+    ],
+)
+def test_a_shipped_profile_says_who_answers_and_where(
+    name: str, provider: str, host: str | None, tmp_path: Path
+) -> None:
+    profile = Profiles(tmp_path).get(name)
+    assert profile.provider == provider
+    assert urlsplit(profile.base_url).hostname == host
+
+
+def test_the_profile_of_a_service_falls_back_to_this_machine(tmp_path: Path) -> None:
+    assert Profiles(tmp_path).get("orion").fallback == ("orion-local",)
+    assert Profiles(tmp_path).get("orion-ollama").fallback == ()
 
 
 def test_a_users_profile_goes_over_a_shipped_one(tmp_path: Path) -> None:

@@ -31,12 +31,14 @@ class ModelFile:
 class Library:
     """The GGUF files below `folders`; the first folder is that of the bundled models.
 
-    Headers are read once per file and again when size or time of change differ.
+    Headers are read once per file and again when size or time of change differ, also those of files elsewhere
+    that `find` is given the path of.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = tuple(folders)
         self._known: dict[tuple[Path, int, int], ModelFile] = {}
+        self._elsewhere: dict[tuple[Path, int, int], ModelFile] = {}
 
     def list(self) -> builtins.list[ModelFile]:
         """Every model file, bundled ones first, then by name; broken ones are listed with their error.
@@ -67,12 +69,21 @@ class Library:
                 (file for file in files if name in (file.name, file.path.name, str(file.path))), None
             )
             if chosen is None and ("/" in name or name.lower().endswith(".gguf")):
-                chosen = inspect(Path(name).expanduser())
+                chosen = self._inspected(Path(name).expanduser())
         if chosen is None:
             raise EngineError("model_unknown", name=name, known=", ".join(file.name for file in files))
         if chosen.error:
             raise EngineError(chosen.error, **dict(chosen.fields))
         return chosen
+
+    def _inspected(self, path: Path) -> ModelFile:
+        """A file outside the folders."""
+        key = _key(path)
+        if key is None:
+            return inspect(path)
+        if key not in self._elsewhere:
+            self._elsewhere[key] = inspect(path)
+        return self._elsewhere[key]
 
 
 def inspect(path: Path) -> ModelFile:

@@ -66,7 +66,7 @@ def open_native(
     """
     api = library.api
     model = open_model(library, str(header.path), shape, progress)
-    context = _open_context(api, model, shape)
+    context = open_context(api, model, shape)
     if not context:
         api.llama_model_free(model)
         raise EngineError("worker_out_of_memory", model=header.name, reason=complaint(library))
@@ -114,7 +114,8 @@ def open_model(library: Library, path: str, shape: Shape, progress: Callable[[fl
     return model
 
 
-def _open_context(api: Any, model: Any, shape: Shape) -> Any:
+def open_context(api: Any, model: Any, shape: Shape) -> Any:
+    """A context of `model` with one sequence, to be freed by the caller; null where memory is short."""
     parameters = api.llama_context_default_params()
     parameters.n_ctx = shape.window
     parameters.n_batch = parameters.n_ubatch = shape.batch

@@ -1,4 +1,4 @@
-"""A bare llama_decode loop with the house's sampler, in a process of its own: what the engine can do."""
+"""A bare llama_decode loop with the house's context and sampler: what the engine can do."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import time
 from typing import Any
 
 from models.bindings import Library
+from models.fit import CHUNK
 from models.generation import Sampling
+from models.native import Shape, open_context
 from models.sampling import sampler_chain
 
-CHUNK = 128
 LONGEST = 6.0
 """Seconds; on a busy machine several threads wait for one another without end."""
 TEXT = b"The keeper of the lighthouse had written down the weather of every day for thirty years. "
@@ -19,13 +20,11 @@ TEXT = b"The keeper of the lighthouse had written down the weather of every day 
 
 def main(path: str, window: int) -> None:
     """Answer requests {threads, prompt, tokens, temperature}, a JSON line each, until stdin ends: evaluate
-    `prompt` tokens, decode up to `tokens` more within LONGEST, print how many a second there were."""
+    `prompt` tokens, decode up to `tokens` more within LONGEST, print [tokens a second, processor
+    seconds a token]."""
     api = Library().api
     model = api.llama_model_load_from_file(path.encode(), api.llama_model_default_params())
-    parameters = api.llama_context_default_params()
-    parameters.n_ctx, parameters.n_batch, parameters.n_ubatch = window, CHUNK, CHUNK
-    parameters.n_seq_max, parameters.no_perf = 1, True
-    context = api.llama_init_from_model(model, parameters)
+    context = open_context(api, model, Shape(window, CHUNK, 1))
     vocab = api.llama_model_get_vocab(model)
     batch = api.llama_batch_init(CHUNK, 0, 1)
     for at in range(CHUNK):
@@ -57,13 +56,14 @@ def _evaluate(api: Any, context: Any, batch: Any, tokens: list[int]) -> None:
         batch.logits[last] = 0
 
 
-def _decode(api: Any, context: Any, batch: Any, vocab: Any, asked: dict[str, Any]) -> float:
-    """Tokens a second after the first one. A token that would end the reply does not."""
+def _decode(api: Any, context: Any, batch: Any, vocab: Any, asked: dict[str, Any]) -> list[float]:
+    """Tokens a second after the first one, and processor seconds of each. A token that would end the reply
+    does not."""
     sampling = Sampling(temperature=asked["temperature"])
     chain = sampler_chain(api, sampling, vocab, [])
     batch.n_tokens, batch.logits[0] = 1, 1
     token = api.llama_sampler_sample(chain, context, -1)
-    begin, done = time.perf_counter(), 0
+    begin, worked, done = time.perf_counter(), time.process_time(), 0
     for number in range(asked["tokens"]):
         batch.token[0], batch.pos[0] = token, asked["prompt"] + number
         api.llama_decode(context, batch)
@@ -71,10 +71,10 @@ def _decode(api: Any, context: Any, batch: Any, vocab: Any, asked: dict[str, Any
         done = number + 1
         if time.perf_counter() - begin > LONGEST:
             break
-    seconds = time.perf_counter() - begin
+    seconds, worked = time.perf_counter() - begin, time.process_time() - worked
     batch.logits[0] = 0
     api.llama_sampler_free(chain)
-    return done / seconds
+    return [done / seconds, worked / done]
 
 
 if __name__ == "__main__":

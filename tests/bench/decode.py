@@ -3,72 +3,122 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import statistics
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-import resources
+import psutil
+
 from models import hardware
-from models.library import Library
+from runtime.events import Event
 from tests.bench.child import Child
 from tests.bench.figure import Figure
-from tests.bench.local_house import PROFILE, answer, local_house
+from tests.bench.local_house import PROFILE, answer, bench_model, local_house
 
-PAIRS = 7
+PAIRS, FEWER = 7, 3
 TOKENS = 64
 ENOUGH = 40
 """Answers shorter than this do not count."""
 TEMPERATURE = 0.7
-GOAL = 0.95
 QUESTION = "Tell me a long story about the keeper of a lighthouse, with many details."
 
 
+def goal() -> float:
+    """0.95 for the bundled model, whose tokens come so fast that everything else weighs more."""
+    return 0.97 if os.environ.get("ORION_BENCH_MODEL") else 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One answer and a bare loop of as many tokens at the same places: tokens a second at the door, as the
+    worker counts and of the bare loop; processor seconds a token of the worker and of the bare loop."""
+
+    door: float
+    own: float
+    bare: float
+    door_work: float
+    bare_work: float
+
+
 def measure(*, peers: bool = False) -> list[Figure]:
-    """The ratio of tokens a second to the bare loop: same library, file, threads, sampler and positions; the
-    lower one of all threads and one, for on a busy machine several threads hinder one another."""
+    """The ratio of tokens a second to the bare loop: same library, file, threads, context, sampler and
+    positions; the lower one of all threads and one. Each side counts with its best answer, because other
+    programs can only slow it down."""
     del peers
     cores = hardware.usable_cores()
-    all_cores = asyncio.run(_pairs(cores))
-    one = asyncio.run(_pairs(1)) if cores > 1 else all_cores
+    one = asyncio.run(_pairs(1, PAIRS))
+    several = asyncio.run(_pairs(cores, FEWER)) if cores > 1 else one
     reference = {
-        f"bare loop, {cores} threads (tokens/s)": statistics.median(bare for _, bare, _ in all_cores),
-        "bare loop, 1 thread (tokens/s)": statistics.median(bare for _, bare, _ in one),
-        "lowest of the pairs": min(door / bare for door, bare, _ in all_cores),
-        "highest of the pairs": max(door / bare for door, bare, _ in all_cores),
-        f"ratio with {cores} threads": _ratio(all_cores),
+        "bare loop, 1 thread (tokens/s)": max(pair.bare for pair in one),
+        "median of the pairs, 1 thread": statistics.median(pair.door / pair.bare for pair in one),
+        "processor time of bare loop and worker": min(pair.bare_work for pair in one)
+        / min(pair.door_work for pair in one),
+        "ratio of the worker's own count, 1 thread": max(pair.own for pair in one)
+        / max(pair.bare for pair in one),
         "ratio with 1 thread": _ratio(one),
-        "ratio of the worker's own count, 1 thread": statistics.median(own / bare for _, bare, own in one),
+        f"bare loop, {cores} threads (tokens/s)": max(pair.bare for pair in several),
+        f"ratio with {cores} threads": _ratio(several),
     }
-    value = min(_ratio(all_cores), _ratio(one))
-    return [Figure("decode_ratio", value, "", GOAL, "higher", reference)]
+    return [Figure("decode_ratio", min(_ratio(several), _ratio(one)), "", goal(), "higher", reference)]
 
 
-def _ratio(pairs: list[tuple[float, float, float]]) -> float:
-    return statistics.median(door / bare for door, bare, _ in pairs)
+def _ratio(pairs: list[Pair]) -> float:
+    return max(pair.door for pair in pairs) / max(pair.bare for pair in pairs)
 
 
-async def _pairs(threads: int) -> list[tuple[float, float, float]]:
-    """(tokens a second at the door, of the bare loop, as the worker counts) of interleaved runs."""
-    found: list[tuple[float, float, float]] = []
-    model = Library((resources.weights_dir(),)).find("bundled").path
+async def _pairs(threads: int, wanted: int) -> list[Pair]:
+    """Interleaved answers and bare loops."""
+    found: list[Pair] = []
     settings: dict[str, object] = {"local_model.threads": threads}
     with tempfile.TemporaryDirectory(prefix="orion-bench-") as folder:
-        arguments = ["-m", "tests.bench.bare_decode", str(model), "8192"]
+        arguments = ["-m", "tests.bench.bare_decode", str(bench_model()), "8192"]
         house = local_house(Path(folder), settings, max_tokens=TOKENS, temperature=TEMPERATURE)
         with Child(arguments) as bare:
             bare.ask()
             async with house as runtime:
                 await answer(await runtime.open(profile=PROFILE), QUESTION)
-                for _ in range(4 * PAIRS):
+                for _ in range(4 * wanted):
                     session = await runtime.open(profile=PROFILE)
+                    work = _Work()
+                    stop = session.subscribe(work.take)
                     heard = await answer(session, QUESTION)
+                    stop()
                     await session.close()
                     if heard.tokens < ENOUGH:
                         continue
                     count = heard.tokens - 1
                     asked = {"threads": threads, "prompt": heard.prompt, "tokens": count}
-                    rate = float(bare.ask(asked | {"temperature": TEMPERATURE}))
-                    found.append((count / (heard.last - heard.first), rate, heard.engine_rate))
-                    if len(found) == PAIRS:
+                    rate, bare_work = bare.ask(asked | {"temperature": TEMPERATURE})
+                    door = count / (heard.last - heard.first)
+                    own = heard.engine_rate * count / heard.tokens
+                    found.append(Pair(door, own, rate, work.seconds / count, bare_work))
+                    if len(found) == wanted:
                         break
     return found
+
+
+class _Work:
+    """Processor seconds of the worker between the first words of an answer and its end."""
+
+    def __init__(self) -> None:
+        self._worker = next(
+            child for child in psutil.Process().children() if "--worker" in " ".join(child.cmdline())
+        )
+        self._begin = 0.0
+        self.seconds = 0.0
+
+    def take(self, event: Event) -> None:
+        if event.body.type == "response_chunk" and not self._begin:
+            self._begin = self._spent()
+        elif event.body.type == "response_complete":
+            self.seconds = self._spent() - self._begin
+
+    def _spent(self) -> float:
+        """From the scheduler, in nanoseconds, where it tells; else in ticks."""
+        tasks = list(Path(f"/proc/{self._worker.pid}/task").glob("*/schedstat"))
+        if tasks:
+            return sum(int(task.read_text("ascii").split()[0]) for task in tasks) / 1e9
+        times = self._worker.cpu_times()
+        return float(times.user + times.system)

@@ -1,8 +1,9 @@
-"""A real runtime with the bundled model, for the benches of local answers."""
+"""A real runtime with a model file, for the benches of local answers."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+import resources
+from models.library import Library
 from runtime.assemble import Runtime, assemble
 from runtime.events import Done, ErrorRaised, Event, ResponseChunk, ResponseComplete, UsageReport
 from runtime.session import Session
@@ -31,13 +34,20 @@ class Answer:
     engine_rate: float = 0.0
 
 
+def bench_model() -> Path:
+    """The first file named by ORION_BENCH_MODEL, else the bundled model's."""
+    named = os.environ.get("ORION_BENCH_MODEL", "").split(os.pathsep)[0]
+    return Path(named) if named else Library((resources.weights_dir(),)).find("bundled").path
+
+
 @asynccontextmanager
 async def local_house(home: Path, settings: dict[str, object], **profile: Any) -> AsyncIterator[Runtime]:
-    """A runtime whose profile PROFILE answers with the bundled model and no tools."""
+    """A runtime whose profile PROFILE answers with `bench_model()` and no tools, unless `profile` says
+    otherwise."""
     folder = home / "profiles"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "bench.md").write_text("You tell stories.\n", "utf-8")
-    base = {"name": PROFILE, "provider": "local", "model": "bundled", "system_prompt": "bench.md"}
+    base = {"name": PROFILE, "provider": "local", "model": str(bench_model()), "system_prompt": "bench.md"}
     YAML(typ="safe").dump(base | profile, folder / f"{PROFILE}.yaml")
     async with assemble(home, door="bench") as runtime:
         runtime.save_settings(settings)

@@ -42,6 +42,16 @@ def test_names_file_names_paths_and_the_bundled_one_are_found(tmp_path: Path) ->
     assert library.find(str(elsewhere)).path == elsewhere
 
 
+def test_a_file_elsewhere_is_read_once_and_again_when_it_changed(tmp_path: Path) -> None:
+    elsewhere = gguf_file.whole(tmp_path / "elsewhere.gguf")
+    library = Library((tmp_path / "own",))
+    found = library.find(str(elsewhere))
+    assert library.find(str(elsewhere)) is found
+    elsewhere.write_bytes(b"no model")
+    with pytest.raises(EngineError):
+        library.find(str(elsewhere))
+
+
 def test_what_cannot_be_found_or_used_is_an_error(tmp_path: Path) -> None:
     library = Library((tmp_path,))
     for name, code in (

@@ -124,9 +124,10 @@ class Desk:
         return found
 
     async def card(self, session: str) -> Plain:
-        """{"id", "title", "profile", "model", "provider", "local", "tools", "images", "autonomy", "state",
+        """{"id", "title", "profile", "model", "provider", "local", "tools", "images", "calls", "autonomy", "state",
         "busy", "private", "pending"}: what the window shows of an open session besides its rows. "local",
-        "tools" and "images" say where its model runs and whether it can act and see."""
+        "tools", "images" and "calls" say where its model runs, whether it can act and see, and how sure its
+        calls are."""
         opened = self._session(session)
         traits = opened.traits
         return {
@@ -138,6 +139,7 @@ class Desk:
             "local": traits.local,
             "tools": traits.tools,
             "images": traits.images,
+            "calls": traits.calls,
             "autonomy": opened.autonomy,
             "state": opened.state,
             "busy": opened.busy,

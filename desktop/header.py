@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QActionGroup, QResizeEvent
@@ -13,6 +13,10 @@ from desktop.parts import ElidedLabel, choose, icon_button, label, picker, resty
 from desktop.theme import spacing
 from resources.sentences import sentence
 from resources.translation import _
+from runtime.checks.model import acting
+
+if TYPE_CHECKING:
+    from models.generation import Acting
 
 NARROW = 560
 LISTED = ("local", "scripted")
@@ -103,6 +107,8 @@ class Header(QFrame):
         if not self._card.get("tools", True):
             place = _("{place} · chats only").format(place=place)
             meaning += "\n" + _("This model cannot use tools: it talks, and changes nothing.")
+        elif self._card.get("calls"):
+            meaning += "\n" + _calls(self._card["calls"])
         self.where.setText(place)
         self.where.setToolTip(meaning)
         self.where.setProperty("tone", "local" if local else "remote")
@@ -173,3 +179,9 @@ class Header(QFrame):
     def _model_title(self, model: str) -> str:
         name = model.replace("\\", "/").rpartition("/")[2]
         return name.removesuffix(".gguf").removesuffix(".yaml") or _("no model")
+
+
+def _calls(how: Acting) -> str:
+    """How sure the calls of a model are, as a sentence."""
+    words = acting(how)
+    return f"{words[0].upper()}{words[1:]}."

@@ -80,6 +80,15 @@ def test_a_model_that_only_talks_is_named(qtbot: QtBot) -> None:
     assert header.where.text() == "On this machine"
 
 
+def test_how_sure_its_calls_are_is_said_once_it_is_known(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    plain = header.where.toolTip()
+    for calls in ("guaranteed", "parsed", "fallback"):
+        header.show_card(card(calls=calls))
+        assert header.where.toolTip().startswith(plain)
+        assert "tools" in header.where.toolTip().removeprefix(plain)
+
+
 def test_what_bundled_means_is_marked_and_not_offered_again(qtbot: QtBot) -> None:
     header = make(qtbot)
     local = {"size": 1, "provider": "local", "error": ""}

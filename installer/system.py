@@ -65,6 +65,7 @@ TESTBED = (
     Need("x11-utils", "xprop"),
     Need("imagemagick", "import"),
     Need("dbus-daemon", "dbus-run-session"),
+    Need("gnome-keyring", "gnome-keyring-daemon"),
     Need("at-spi2-core", "/usr/libexec/at-spi-bus-launcher"),
     Need("gir1.2-atspi-2.0", "/usr/lib/**/girepository-1.0/Atspi-2.0.typelib"),
     Need("python3-gi", "/usr/lib/python3/dist-packages/gi/__init__.py"),
@@ -73,7 +74,7 @@ TESTBED = (
     Need("binutils", "objdump"),
     *_LIBPYTHON,
 )
-"""What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader's eye."""
+"""What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader's eye, a keyring."""
 
 
 def missing(needs: Iterable[Need]) -> list[str]:

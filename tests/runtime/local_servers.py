@@ -1,4 +1,4 @@
-"""Servers on loopback for the network's tests: plain and secure HTTP with its own certificates, and a proxy."""
+"""Servers on loopback for the tests of the network: plain and secure HTTP, and a proxy."""
 
 from __future__ import annotations
 

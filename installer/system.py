@@ -74,7 +74,7 @@ TESTBED = (
     Need("binutils", "objdump"),
     *_LIBPYTHON,
 )
-"""What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader's eye, a keyring."""
+"""What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader, a keyring."""
 
 
 def missing(needs: Iterable[Need]) -> list[str]:

@@ -13,7 +13,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"\d[\d,]*\.?\d*|\.\d+")
 _NAMES = re.compile(r"(?:[A-Z]\w+ ?){2,}")
 _CODE = re.compile(r"[A-Z]{1,5}")
-_PLAIN = re.compile(r"[\w\s,'’&-]+")
+_PLAIN = re.compile(r"[\w ,'’&-]+")
 
 _ALIKE = 4
 """Letters that two forms of a word have in common at least, and at least half of the longer one."""

@@ -1,6 +1,7 @@
 """How many questions of the Berkeley function-calling set a local model gets right, free and under a grammar.
 
-ORION_BENCH_MODEL names the model file, ORION_BENCH_ITEMS the questions a category (100).
+ORION_BENCH_MODEL names the model file, ORION_BENCH_ITEMS the questions a category (100). Replies are kept in
+build/bfcl until the engine's sources change: a measurement that was broken off goes on where it stood.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from models.generation import Call, GenerateRequest, LoadOptions, Sampling
 from models.worker_client import LocalEngine
 from tests.bench import bfcl
 from tests.bench.figure import Figure
+from tests.bench.kept import Kept
 
 GOALS = {
     "simple": ("bfcl_simple", 85.0),
@@ -55,18 +57,23 @@ def measure(*, peers: bool = False) -> list[Figure]:
 
 
 async def _all(model: Path, count: int) -> dict[tuple[str, bool], list[bool]]:
+    """Both ways of decoding follow one another for each question: its prompt is evaluated once."""
     options = LoadOptions(str(model), window=WINDOW)
+    sources = (*bfcl.ROOT.glob("models/**/*.py"), *bfcl.ROOT.glob("resources/prompts/*.md"))
+    kept = Kept(bfcl.FOLDER / "replies.jsonl", f"{model.name} {model.stat().st_size}", sources)
     engine = LocalEngine()
     rights: dict[tuple[str, bool], list[bool]] = {}
     try:
         for name in GOALS:
             asked = bfcl.items(name, count)
+            for place, item in enumerate(asked):
+                for constrained in (False, True):
+                    if (key := f"{name} {place} {constrained}") not in kept:
+                        kept.put(key, await _calls(engine, options, item, constrained=constrained))
+                print(".", end="", file=sys.stderr, flush=True)
             for constrained in (False, True):
-                given = []
-                for item in asked:
-                    given.append((item, await _calls(engine, options, item, constrained=constrained)))
-                    print(".", end="", file=sys.stderr, flush=True)
-                rights[name, constrained] = bfcl.judged(given)
+                found = [(item, kept[f"{name} {place} {constrained}"]) for place, item in enumerate(asked)]
+                rights[name, constrained] = bfcl.judged(found)
     finally:
         await engine.close()
     print(file=sys.stderr)

@@ -1,0 +1,116 @@
+"""Under a grammar the free choice is kept where it is allowed, and a number ends where the model ends it."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import pytest
+
+from models.generation import Sampling
+from models.sampling import Sampler
+
+PIECES = (b"2", b"0", b",", b"}}", b"a", b".5")
+LONGEST = len(PIECES)
+
+
+class Token(ctypes.Structure):
+    _fields_ = (("id", ctypes.c_int32), ("logit", ctypes.c_float), ("p", ctypes.c_float))
+
+
+class Tokens(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.POINTER(Token)),
+        ("size", ctypes.c_size_t),
+        ("selected", ctypes.c_int64),
+        ("sorted", ctypes.c_bool),
+    )
+
+
+class Library:
+    """The functions of llama.cpp that a sampler calls, over six tokens. Samplers are their kinds' names; a
+    grammar is the text of the pieces it allows."""
+
+    llama_token_data, llama_token_data_array = Token, Tokens
+
+    def __init__(self, *likings: float) -> None:
+        self.logits = (ctypes.c_float * LONGEST)(*likings)
+        self.allowed = b""
+        self.accepted: list[int] = []
+
+    def llama_sampler_init_grammar(self, vocab: Any, grammar: bytes, root: bytes) -> str:
+        self.allowed = grammar
+        return "grammar" if grammar else ""
+
+    def llama_sampler_apply(self, sampler: str, tokens: Any) -> None:
+        token = tokens._obj.data[0]
+        if PIECES[token.id] not in self.allowed.split(b"|"):
+            token.logit = float("-inf")
+
+    def llama_sampler_sample(self, chain: list[str], context: Any, at: int) -> int:
+        free = "grammar" not in chain
+        choices = [token for token in range(LONGEST) if free or PIECES[token] in self.allowed.split(b"|")]
+        return max(choices, key=lambda token: self.logits[token])
+
+    def llama_token_to_piece(self, vocab: Any, token: int, buffer: Any, room: int, *_: Any) -> int:
+        buffer.raw = PIECES[token].ljust(room, b"\0")
+        return len(PIECES[token])
+
+    def llama_sampler_accept(self, chain: list[str], token: int) -> None:
+        self.accepted.append(token)
+
+    def llama_get_logits_ith(self, context: Any, at: int) -> Any:
+        return self.logits
+
+    def llama_vocab_n_tokens(self, vocab: Any) -> int:
+        return LONGEST
+
+    def llama_sampler_chain_default_params(self) -> None:
+        """Nothing is set."""
+
+    def llama_sampler_chain_init(self, params: None) -> list[str]:
+        return []
+
+    def llama_sampler_chain_add(self, chain: list[str], sampler: str) -> None:
+        chain.append(sampler)
+
+    def llama_sampler_init_greedy(self) -> str:
+        return "greedy"
+
+    def llama_sampler_free(self, chain: Any) -> None:
+        """Nothing is held."""
+
+
+def written(first: bytes, allowed: bytes, *likings: float) -> bytes:
+    """The piece that follows `first` under a grammar that allows the pieces in `allowed`."""
+    library = Library(*(float(piece == first) for piece in PIECES))
+    sampler = Sampler(library, Sampling(temperature=0.0), None, [])
+    assert PIECES[sampler.sample(None)] == first
+    library.logits = (ctypes.c_float * LONGEST)(*likings)
+    assert sampler.constrain(allowed.decode())
+    found = sampler.sample(None)
+    sampler.close()
+    return PIECES[found]
+
+
+@pytest.mark.parametrize(
+    ("first", "allowed", "likings", "found"),
+    [
+        (b"2", b"0|}}|,", (0, 3, 5, 1, 0, 0), b","),
+        (b"2", b"0|}}", (0, 3, 5, 1, 0, 0), b"}}"),
+        (b"2", b"0|}}", (0, 3, 2, 1, 0, 5), b"0"),
+        (b"2", b"0|2", (0, 3, 5, 1, 0, 0), b"0"),
+        (b"a", b"0|}}", (0, 3, 5, 1, 0, 0), b"0"),
+    ],
+    ids=["allowed", "a refused comma ends", "a refused fraction goes on", "nothing can end", "in no number"],
+)
+def test_the_next_token(first: bytes, allowed: bytes, likings: tuple[float, ...], found: bytes) -> None:
+    assert written(first, allowed, *likings) == found
+
+
+def test_a_grammar_that_is_not_taken_changes_nothing() -> None:
+    library = Library(0, 0, 0, 0, 1, 0)
+    sampler = Sampler(library, Sampling(temperature=0.0), None, [])
+    assert not sampler.constrain("")
+    assert PIECES[sampler.sample(None)] == b"a"
+    sampler.close()

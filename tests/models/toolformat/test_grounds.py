@@ -1,0 +1,90 @@
+"""A call that follows from nothing in the conversation is told from one that does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from models.toolformat.grounds import Grounds
+
+
+def tool(name: str, description: str, required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+NUMBER, TEXT = {"type": "number"}, {"type": "string"}
+UNIT = {"type": "string", "enum": ["celsius", "fahrenheit"]}
+TOOLS = [
+    tool("get_weather", "Tell the weather of a city.", ("city", "unit"), city=TEXT, unit=UNIT, days=NUMBER),
+    tool("body_mass", "Body mass index of a person.", ("weight", "height"), weight=NUMBER, height=NUMBER),
+    tool("sunrise", "When the sun rises.", ("place", "date"), place=TEXT, date=TEXT),
+    tool("write_file", "Write a text file.", ("path", "text"), path=TEXT, text=TEXT),
+    tool("list_directory", "List a folder."),
+    tool("find_songs", "Find songs by words.", ("words",), words={"type": "array", "items": TEXT}),
+]
+
+
+def holds(question: str, name: str, *earlier: dict[str, Any], **arguments: Any) -> bool:
+    messages = [{"role": "system", "content": "You help."}, {"role": "user", "content": question}, *earlier]
+    return Grounds(messages, TOOLS).hold(name, json.dumps(arguments))
+
+
+def test_calls_that_the_question_asks_for_hold() -> None:
+    assert holds("What is the weather in Oslo?", "get_weather", city="Oslo", unit="celsius")
+    assert holds(
+        "I weigh 80 kg and am 1.80 m tall, is my body mass fine?", "body_mass", weight=80, height=1.8
+    )
+    assert holds(
+        "When does the sun rise in Rome on May 5th 2024?", "sunrise", place="Rome", date="2024-05-05"
+    )
+    assert holds("Find songs about rain", "find_songs", words=["rain", "storm"])
+
+
+def test_invented_numbers_and_dates_do_not() -> None:
+    assert not holds("Who discovered the mass of the electron?", "body_mass", weight=70, height=1.75)
+    assert not holds("What time does the sun rise in Rome?", "sunrise", place="Rome", date="2023-04-15")
+
+
+def test_a_call_all_of_whose_names_are_invented_does_not() -> None:
+    assert not holds("What is the weather like on planets?", "get_weather", city="Paris", unit="celsius")
+    assert not holds("Find songs, please", "find_songs", words=["love"])
+
+
+def test_a_tool_that_has_nothing_to_do_with_the_question_does_not() -> None:
+    assert not holds("How large is the population of Oslo?", "get_weather", city="Oslo", unit="celsius")
+    assert not holds("Please explain photosynthesis to my daughter", "list_directory")
+
+
+def test_choices_options_paths_and_composed_text_need_not_be_said() -> None:
+    assert holds("What is the weather in Oslo?", "get_weather", city="Oslo", unit="fahrenheit", days=7)
+    text = "- find boxes\n- call 3 movers\n- tell the post"
+    assert holds("Create notes/todo.md about moving house", "write_file", path="notes/todo.md", text=text)
+    assert holds("Write a haiku about autumn leaves to a file", "write_file", path="haiku.txt", text=text)
+
+
+def test_what_tools_said_counts_and_after_a_result_the_topic_is_not_judged() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "list_directory", "arguments": "{}"}}
+    earlier: list[dict[str, Any]] = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "height 1.7, weight 61"},
+    ]
+    assert holds("Please look whether Ada stays healthy", "body_mass", *earlier, weight=61, height=1.7)
+    assert not holds("Please look whether Ada stays healthy", "body_mass", *earlier, weight=90, height=2)
+
+
+def test_a_question_of_few_words_or_in_another_language_is_not_judged_by_them() -> None:
+    assert holds("Oslo?", "get_weather", city="Oslo", unit="celsius")
+    assert holds("Wie warm wird es heute wohl in Oslo werden", "get_weather", city="Oslo", unit="celsius")
+
+
+@pytest.mark.parametrize(
+    "arguments", ["{", "[1]", '"text"', "[" * 100_000, '{"weight": 1e999, "height": {}}']
+)
+def test_faulty_arguments_are_results(arguments: str) -> None:
+    grounds = Grounds([{"role": "user", "content": [{"type": "text", "text": "Say it"}]}], TOOLS)
+    assert isinstance(grounds.hold("body_mass", arguments), bool)
+    assert grounds.hold("unknown", arguments)
+    assert isinstance(Grounds([], TOOLS).hold("body_mass", arguments), bool)

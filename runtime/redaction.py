@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 HIDDEN = "[redacted]"
+SHORTEST = 8
 _LONGEST = 16_384
 
 _SECRET_NAME = re.compile(
@@ -37,6 +40,33 @@ _PRIVATE_KEY = re.compile(
 )
 
 
+_concealed: tuple[str, ...] = ()
+
+
+def conceal(secret: str) -> None:
+    """From now on every Redactor of this process hides `secret`, whatever its shape. What has fewer than
+    SHORTEST characters is left alone: it guards nothing, and its letters stand in other words.
+
+    The secret is kept in memory only. Usable from any thread.
+    """
+    global _concealed
+    if len(secret) < SHORTEST or secret in _concealed:
+        return
+    forms = {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
+    _concealed = tuple(sorted({*_concealed, *forms}, key=len, reverse=True))
+
+
+def concealing(key: Callable[[], str]) -> Callable[[], str]:
+    """`key` as before, but what it gives is concealed first."""
+
+    def read() -> str:
+        found = key()
+        conceal(found)
+        return found
+
+    return read
+
+
 class Redactor:
     """Redacts text and nested plain data. `home` is the folder whose path names the user; it becomes "~"."""
 
@@ -45,7 +75,9 @@ class Redactor:
         self._home = re.compile(re.escape(place) + r"(?![\w.\-])") if len(place) > 1 else None
 
     def text(self, text: str) -> str:
-        """`text` without keys, tokens, passwords and the home path; what is beyond 16 KB is cut off first."""
+        """`text` without keys, tokens, passwords, the home path and what was concealed; at most 16 KB."""
+        for secret in _concealed:  # before the cut, which could leave half of one
+            text = text.replace(secret, HIDDEN)
         if len(text) > _LONGEST:
             text = text[:_LONGEST] + f"… ({len(text) - _LONGEST} more characters)"
         text = _PRIVATE_KEY.sub(HIDDEN, text)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runtime.redaction import concealing
+
 if TYPE_CHECKING:
     import httpx
     import httpx2
@@ -17,7 +19,8 @@ class Connection:
 
     `provider` is the name under which the service is known to the user and in the ledger, `base_url` its
     address. `key` reads the key anew at each call, so that a change holds at once; it raises OrionError
-    `key_missing`, and gives "" where the service needs none. `client` and `old_client` make an HTTP client
+    `key_missing`, and gives "" where the service needs none; what it gives is hidden from then on in all that
+    this process logs or says of faults. `client` and `old_client` make an HTTP client
     that the provider closes: it writes every host it reaches into the network ledger, refuses hosts that were
     not allowed with HostRefused before anything is sent, and never retries; they differ in the library for
     which the official client of the service is written. `silence` is after how many seconds without a byte
@@ -30,6 +33,9 @@ class Connection:
     client: Callable[[], httpx2.AsyncClient]
     old_client: Callable[[], httpx.AsyncClient]
     silence: float = 120.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", concealing(self.key))
 
 
 class HostRefused(Exception):

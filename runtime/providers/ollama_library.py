@@ -7,13 +7,13 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from resources.translation import _
 from runtime.errors import OrionError
 from runtime.messages import JsonObject
+from runtime.permits import is_local
 from runtime.providers import faults
 from runtime.providers.connection import Connection, HostRefused
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     import httpx
     from ollama import AsyncClient, ListResponse, ShowResponse
 
-ADDRESS = "http://127.0.0.1:11434"
-"""Where Ollama serves unless it was told otherwise."""
-
-CONNECT_SECONDS = 10.0
 _AT_ONCE = 4
 
 Answer = TypeVar("Answer")
@@ -68,17 +64,9 @@ class OllamaLibrary:
         self._known: dict[str, OllamaModel] = {}
 
     @property
-    def address(self) -> str:
-        return self.connection.base_url or ADDRESS
-
-    @property
     def local(self) -> bool:
         """Whether the server is on this machine."""
-        host = urlsplit(self.address).hostname or ""
-        try:
-            return ip_address(host).is_loopback
-        except ValueError:
-            return host == "localhost"
+        return is_local(urlsplit(self.connection.base_url).hostname or "")
 
     def known(self, name: str) -> OllamaModel | None:
         """What was learnt of the model so far."""
@@ -183,7 +171,7 @@ class OllamaLibrary:
         """The client, with the key of this moment."""
         async with self._making:
             if self._client is None:
-                self._client = await asyncio.to_thread(_client, self.connection, self.address)
+                self._client = await asyncio.to_thread(_client, self.connection)
         key = await asyncio.to_thread(self.connection.key)
         headers = self._client._client.headers
         headers.pop("authorization", None)
@@ -219,9 +207,9 @@ class OllamaLibrary:
 
     @property
     def _host(self) -> str:
-        parts = urlsplit(self.address)
+        parts = urlsplit(self.connection.base_url)
         return (
-            f"{parts.hostname}:{parts.port}" if self.local and parts.port else parts.hostname or self.address
+            f"{parts.hostname}:{parts.port}" if self.local and parts.port else parts.hostname or parts.netloc
         )
 
     def _unreached(self, error: Exception) -> str:
@@ -230,7 +218,7 @@ class OllamaLibrary:
         return str(error) or type(error).__name__
 
 
-def _client(connection: Connection, address: str) -> AsyncClient:
+def _client(connection: Connection) -> AsyncClient:
     """The official client over the house's way onto the network. It takes no key from the environment, which
     the client would send to any server, this machine's included. Reads certificates: not for the loop."""
     import httpx
@@ -240,12 +228,11 @@ def _client(connection: Connection, address: str) -> AsyncClient:
         client = connection.old_client()
         client.base_url = httpx.URL(base_url)
         client.headers.update({name: value for name, value in headers.items() if name != "authorization"})
-        client.timeout = httpx.Timeout(connection.silence, connect=min(connection.silence, CONNECT_SECONDS))
         return client
 
     class Client(AsyncClient):
         def __init__(self) -> None:
-            super(AsyncClient, self).__init__(wired, address)
+            super(AsyncClient, self).__init__(wired, connection.base_url)
 
     return Client()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.redaction import HIDDEN, Redactor
+from runtime.redaction import HIDDEN, Redactor, conceal, concealing
 
 SECRET = "Zx9" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1"
 HOME = Path("/home/somebody")
@@ -90,6 +91,25 @@ def test_secrets_in_data_go_by_the_name_of_their_place() -> None:
 )
 def test_any_data_stays_serialisable(value: object) -> None:
     json.dumps(Redactor(HOME).data(value))
+
+
+def test_what_was_concealed_goes_whatever_its_shape() -> None:
+    odd = 'hunter2/"of+all'
+    assert Redactor(HOME).text(f"key={odd}") != f"key={HIDDEN}"
+    conceal(odd)
+    conceal("brief")
+    for text in (odd, f"a{odd}b", f"?key={quote_plus(odd)}", json.dumps([odd]), "x" * 16_380 + odd):
+        assert "hunter2" not in Redactor(HOME).text(text)
+        assert "of+al" not in Redactor(HOME).text(text)
+    assert Redactor(HOME).text("a brief word") == "a brief word"
+    assert Redactor(HOME).data({"said": [odd]}) == {"said": [HIDDEN]}
+
+
+def test_a_key_is_concealed_when_it_is_read() -> None:
+    read = concealing(lambda: "planted-key-of-odd-shape")
+    assert Redactor(HOME).text("planted-key-of-odd-shape") == "planted-key-of-odd-shape"
+    assert read() == "planted-key-of-odd-shape"
+    assert Redactor(HOME).text("planted-key-of-odd-shape") == HIDDEN
 
 
 def test_a_huge_text_is_cut() -> None:

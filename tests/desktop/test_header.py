@@ -86,7 +86,7 @@ def test_how_sure_its_calls_are_is_said_once_it_is_known(qtbot: QtBot) -> None:
     for calls in ("guaranteed", "parsed", "fallback"):
         header.show_card(card(calls=calls))
         assert header.where.toolTip().startswith(plain)
-        assert "tools" in header.where.toolTip().removeprefix(plain)
+        assert "tool" in header.where.toolTip().removeprefix(plain).lower()
 
 
 def test_what_bundled_means_is_marked_and_not_offered_again(qtbot: QtBot) -> None:

@@ -188,7 +188,7 @@ class WireServer:
                     return False
                 writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
                 await writer.drain()
-                await asyncio.sleep(PAUSE if play.misdeed == "drip" else 0)
+                await asyncio.wait([gone], timeout=PAUSE if play.misdeed == "drip" else 0)
             if play.misdeed == "silent":
                 await gone
             if play.misdeed in ("cut", "silent"):

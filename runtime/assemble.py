@@ -22,6 +22,7 @@ from runtime.offers import Offers
 from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
 from runtime.providers.connection import Connection
+from runtime.providers.patience import Patient
 from runtime.providers.provider import PRIVATE, Provider, Traits
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.rules import RuleBook
@@ -70,8 +71,25 @@ def _local(runtime: Runtime, profile: Profile) -> Provider:
     return LocalProvider(runtime.library, lambda: runtime.settings.local_model, states=runtime.home.states)
 
 
-# A client per process where the key is the provider, per profile where its configuration matters.
-PROVIDERS: dict[str, Callable[[Runtime, Profile], Provider]] = {"local": _local, "scripted": _scripted}
+def _anthropic(runtime: Runtime, profile: Profile) -> Provider:
+    from runtime.providers.anthropic import AnthropicProvider
+
+    return Patient(AnthropicProvider(runtime.connection(profile)))
+
+
+def _ollama(runtime: Runtime, profile: Profile) -> Provider:
+    from runtime.providers.ollama import OllamaProvider
+
+    return Patient(OllamaProvider(runtime.connection(profile)))
+
+
+# A client per process and address of a service, per profile where its whole configuration matters.
+PROVIDERS: dict[str, Callable[[Runtime, Profile], Provider]] = {
+    "anthropic": _anthropic,
+    "local": _local,
+    "ollama": _ollama,
+    "scripted": _scripted,
+}
 PER_PROFILE = frozenset({"scripted"})
 
 
@@ -124,7 +142,8 @@ class Runtime:
         if make is None:
             known = ", ".join(sorted(PROVIDERS))
             raise OrionError("provider_unknown", provider=profile.provider, profile=profile.name, known=known)
-        key = profile.provider + (f" {profile.name}" if profile.provider in PER_PROFILE else "")
+        own = profile.name if profile.provider in PER_PROFILE else ""
+        key = f"{profile.provider} {profile.base_url} {profile.api} {own}"
         if key not in self._providers:
             self._providers[key] = make(self, profile)
         return self._providers[key]

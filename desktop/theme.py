@@ -120,7 +120,10 @@ def theme_for(app: QGuiApplication, choice: str, scale: float = 1.0) -> Theme:
 
 def apply(app: QApplication, theme: Theme) -> None:
     """Dress every window of `app` in `theme`: style, palette, font and style sheet."""
-    if not app.styleSheet():  # under a style sheet the style has no name of its own, and setting it is slow
+    if app.styleSheet():
+        # Qt lays a changed style sheet on a widget anew for each of its ancestors, a first one only once.
+        app.setStyleSheet("")
+    else:
         app.setStyle("Fusion")
     font = QFont(theme.body_family)
     font.setPointSizeF(theme.body_size)

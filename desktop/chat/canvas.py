@@ -102,8 +102,7 @@ class Canvas(QAbstractScrollArea):
         self._dirty.clear()
         self.selection = Selection()
         self.focused = self.pointed = -1
-        self.column.width = self.column_rect().width()
-        self.column.reset(self.style_)
+        self.column.reset(self.style_, self.column_rect().width())
         self._set_range()
         self.viewport().update()
 

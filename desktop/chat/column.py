@@ -36,15 +36,19 @@ class Column:
         """Which row has this key, -1 for none."""
         return self._where.get(key, -1)
 
-    def reset(self, style: Style) -> None:
-        """Start anew from the rows as they are."""
+    def reset(self, style: Style, width: int) -> None:
+        """Start anew from the rows as they are. Where only colours changed, all heights still hold."""
         for layout in self._layouts.values():
             layout.release()
         self._layouts.clear()
         self.documents.clear()
-        self.style = style
-        self._keys = [row.key for row in self.transcript.rows]
-        self._where = {key: index for index, key in enumerate(self._keys)}
+        keys = [row.key for row in self.transcript.rows]
+        fits = keys == self._keys and width == self.width and style.measures == self.style.measures
+        self.style, self.width = style, width
+        if fits:
+            return
+        self._keys = keys
+        self._where = {key: index for index, key in enumerate(keys)}
         self._last_key = self._last()
         self._guess()
 

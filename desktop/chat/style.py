@@ -38,6 +38,11 @@ class Style:
         self.mono.setFixedPitch(True)
         self._widths: dict[str, int] = {}
 
+    @property
+    def measures(self) -> tuple[float, str, str]:
+        """What every width and height follows from: styles that agree in it differ in colours only."""
+        return self.theme.body_size, self.theme.body_family, self.theme.mono_family
+
     def space(self, steps: float) -> int:
         """`steps` of the four-pixel grid at the current text scale, in device-independent pixels."""
         return round(4 * steps * self.scale)

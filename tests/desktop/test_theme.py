@@ -6,7 +6,7 @@ import re
 
 import pytest
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from desktop import theme as themes
@@ -47,3 +47,18 @@ def test_a_choice_beats_the_system_and_fonts_are_installed_ones(qtbot: QtBot, qa
     assert not themes.theme_for(qapp, "light").dark
     assert themes.theme_for(qapp, "system", 1.5).body_size == pytest.approx(LIGHT.body_size * 1.5)
     assert themes.theme_for(qapp, "light").body_family in themes.BODY_FAMILIES
+
+
+def test_a_dressed_application_can_be_dressed_again(qapp: QApplication, qtbot: QtBot) -> None:
+    button = QPushButton("Go")
+    button.setProperty("role", "primary")
+    qtbot.addWidget(button)
+    button.show()
+    before = qapp.styleSheet(), qapp.palette(), qapp.font()
+    for theme in (DARK, LIGHT, DARK):
+        themes.apply(qapp, theme)
+        assert qapp.styleSheet() == style_sheet(theme)
+        assert button.grab().toImage().pixelColor(button.width() // 2, 4) == theme.accent
+    qapp.setStyleSheet(before[0])
+    qapp.setPalette(before[1])
+    qapp.setFont(before[2])

@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 
 from desktop.chat.transcript import UserRow
 from desktop.chat.view import ChatView
+from desktop.theme import DARK, LIGHT
 from runtime import events as ev
 from tests.desktop.chat.sample import Row, Send, actions, answer, shown, user
 
@@ -52,6 +53,21 @@ def test_the_place_is_kept_once_the_user_scrolled_up(view: ChatView, send: Send)
     view.jump.click()
     assert bar.value() == bar.maximum()
     assert not view.jump.isVisible()
+
+
+def test_other_colours_move_nothing_and_larger_type_is_measured_anew(view: ChatView) -> None:
+    view.show_rows(many(400))
+    canvas, bar = view.canvas, view.canvas.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    place, height = bar.value(), canvas.content_height()
+    before = view.grab().toImage()
+    view.set_theme(DARK)
+    assert (bar.value(), canvas.content_height()) == (place, height)
+    assert view.grab().toImage().pixelColor(3, 3) == DARK.background
+    view.set_theme(LIGHT)
+    assert view.grab().toImage() == before
+    view.set_text_scale(1.5)
+    assert canvas.content_height() > 1.2 * height
 
 
 def test_scrolling_up_into_unseen_rows_does_not_jump(view: ChatView) -> None:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import resources
-from models.toolformat.mentions import WORD, Mentions, common, shared, telling
+from models.toolformat.mentions import WORD, Mentions, common, numbers, shared, telling
 
 _THIN = 2
 """Telling words of the question below which it says too little to judge a tool by."""
@@ -23,7 +23,8 @@ class Grounds:
 
     A call is unfounded if the model invented what the user would have had to say (a number or a date, or all
     that a call needs), or if the tool has to do with nothing in the question. What cannot be told counts as
-    founded: composed text, codes, paths, choices from a list, switches, optional arguments.
+    founded: composed text, codes, paths, choices from a list, numbers that the tool itself names, switches,
+    optional arguments.
     """
 
     def __init__(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> None:
@@ -70,7 +71,7 @@ class Grounds:
         if "default" in schema and schema["default"] == value:
             return None
         if isinstance(value, int | float):
-            return self._said.number(value)
+            return None if value in numbers(str(schema.get("description"))) else self._said.number(value)
         if isinstance(value, str):
             return self._said.text(value)
         inner = _mapping(schema.get("items")) if isinstance(value, list) else {}
@@ -80,16 +81,17 @@ class Grounds:
 
     def _concerned(self, tool: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
         """Whether the question has a word in common with the tool, beside those that only became arguments.
-        Only questions in the tools' language can be told by their words, and only before the first result."""
+        Only questions in the tools' language can be told by their words, and only before the first result; a
+        path or an address that was said is sign enough."""
         properties = _mapping(_mapping(tool.get("parameters")).get("properties"))
         if not self._tellable or any(map(self._said.quotes, _texts(given))):
             return True
         free = {key: value for key, value in given.items() if not _mapping(properties.get(key)).get("enum")}
         asked = telling(self._asked)
         copied = shared(asked, {word for text in _texts(free) for word in telling(text)})
-        rest = asked - copied - _empty()
+        rest = asked - _empty()
         words = {word for text in _descriptions(tool) for word in telling(text)} - _empty()
-        return len(rest) < _THIN or bool(shared(rest, words))
+        return len(rest - copied) < _THIN or bool(shared(rest, words))
 
 
 def _parts(message: Mapping[str, Any]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import resources
 
 WORD = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_NUMBER = re.compile(r"\d[\d,]*\.?\d*|\.\d+")
+_NUMBER = re.compile(r"(\d[\d,]*\.?\d*|\.\d+)(?:(k|m|bn|b)\b)?", re.IGNORECASE)
 _NAMES = re.compile(r"(?:[A-Z]\w+ ?){2,}")
 _CODE = re.compile(r"[A-Z]{1,5}")
 _PLAIN = re.compile(r"[\w ,'’&-]+")
@@ -25,6 +25,8 @@ _MOST = 40
 """Numbers of a conversation that are combined with each other."""
 
 _HUGE = 1e100
+
+_UNITS = {"": 1, "k": 1e3, "m": 1e6, "b": 1e9, "bn": 1e9}
 
 _FACTORS = (1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e9, 7, 12, 24, 30, 60, 365, 3600)
 """Between units that people mix: per cent, thousands, the parts of a day and of a year."""
@@ -57,7 +59,7 @@ class Mentions:
         self.words = telling(text)
         self._all = {word.casefold() for word in WORD.findall(text)}
         self._initials = _initials(text)
-        self._numbers = _numbers(text)
+        self._numbers = numbers(text) - {0, 1}
         self._ordered = sorted(self._numbers)[:_MOST]
 
     def quotes(self, value: str) -> bool:
@@ -67,11 +69,11 @@ class Mentions:
 
     def number(self, value: float) -> bool:
         """Whether `value` was said or follows from what was said: in another unit, as a sum, a difference or
-        a product. 0 and 1 always do."""
+        a product. 0 and 1 always do, and nothing follows from them."""
         value = abs(value)
         if value > _HUGE:
             return False
-        if value in (0, 1) or (value - 12 in self._numbers and 12 < value <= 24):
+        if value in (0, 1) or (12 < value <= 24 and value - 12 in self._numbers):
             return True
         if any(_same(value, one * by) or _same(value * by, one) for one in self._numbers for by in _FACTORS):
             return True
@@ -86,11 +88,11 @@ class Mentions:
         """Whether a name, a date or a number in `value` was said; None where that cannot be told, because it
         is composed text, a code or a path."""
         folded = value.casefold().strip()
+        told = telling(value)
+        if folded and (folded in self._folded or shared(told, self.words)):
+            return True
         if not folded or _CODE.fullmatch(value.strip()):
             return None
-        told = telling(value)
-        if folded in self._folded or shared(told, self.words):
-            return True
         if (told and told <= self._initials) or _initials(value) & self._all:
             return True
         digits = [float(one) for one in re.findall(r"\d+", value)]
@@ -140,12 +142,12 @@ def _initials(text: str) -> set[str]:
     return {"".join(word[0] for word in name.split()).casefold() for name in _NAMES.findall(text)}
 
 
-def _numbers(text: str) -> set[float]:
+def numbers(text: str) -> set[float]:
     """The numbers in `text`, in digits or in words; 1,5 is both a thousands' and a list's comma."""
     found: set[float] = set()
-    for written in _NUMBER.findall(text):
+    for written, unit in _NUMBER.findall(text):
         for one in (written.replace(",", ""), *written.split(",")):
             if one.strip("."):
-                found.add(float(one))
+                found |= {float(one), float(one) * _UNITS[unit.casefold()]}
     words = set(WORD.findall(text.casefold()))
     return found | {_NAMED[one] for word in words for one in (word, word.rstrip("s")) if one in _NAMED}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from desktop.bridge import Bridge, Fields
 from desktop.desk import Desk
@@ -20,17 +20,22 @@ _UNITS = {"mb": "MB", "seconds": "s"}
 
 class SettingsPage(QScrollArea):
     """Each change is saved at once; a refused one is shown in red under its field and the old value stays in
-    force. `saved` carries all values."""
+    force. `saved` carries all values. The sections are built one after the other, so that the window goes on
+    answering meanwhile; `built` says that all are there."""
 
     saved = Signal(object)
+    built = Signal()
 
     def __init__(self, bridge: Bridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._theme = theme
         self.editors: dict[str, QWidget] = {}
-        self._errors: dict[str, Any] = {}
+        self._errors: dict[str, QLabel] = {}
+        self._places: dict[str, tuple[QGridLayout, int]] = {}
         self._schema: dict[str, Any] = {}
+        self._values: dict[str, Any] = {}
+        self._unbuilt: list[str] = []
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(_("Settings"))
@@ -47,30 +52,31 @@ class SettingsPage(QScrollArea):
                 editor.set_theme(theme)
 
     def _on_settings(self, found: dict[str, Any]) -> None:
+        self._values = found["values"]
         if found["schema"] != self._schema:
             self._schema = found["schema"]
-            self._build(found)
-        self._show(found["values"])
-
-    def _show(self, values: dict[str, Any]) -> None:
+            self._build(found["file"])
+            return
         for name, editor in self.editors.items():
             section, key = name.split(".")
-            show_value(editor, values[section][key])
+            show_value(editor, self._values[section][key])
 
-    def _build(self, found: dict[str, Any]) -> None:
+    def _build(self, file: str) -> None:
+        """Make an empty page and have its sections built from now on."""
+        building = bool(self._unbuilt)
         self.editors.clear()
         self._errors.clear()
+        self._places.clear()
         body = QWidget()
         body.setMaximumWidth(760)
         column = QVBoxLayout(body)
         column.setContentsMargins(spacing(6), spacing(5), spacing(6), spacing(8))
         column.setSpacing(spacing(4))
         column.addWidget(label(_("Settings"), "title"))
-        for section, reference in self._schema["properties"].items():
-            schema = self._resolve(reference)
-            if "properties" in schema:
-                column.addWidget(self._section(section, schema, found["values"][section]))
-        place = _("Kept in {file}; you may edit that file too.").format(file=found["file"])
+        self._sections = QVBoxLayout()
+        self._sections.setSpacing(spacing(4))
+        column.addLayout(self._sections)
+        place = _("Kept in {file}; you may edit that file too.").format(file=file)
         column.addWidget(label(place, "small", wrap=True, selectable=True))
         column.addStretch(1)
         outer = QWidget()
@@ -80,6 +86,20 @@ class SettingsPage(QScrollArea):
         row.addWidget(body, 100)
         row.addStretch(1)
         self.setWidget(outer)
+        properties = self._schema["properties"].items()
+        self._unbuilt = [name for name, reference in properties if "properties" in self._resolve(reference)]
+        if not building:
+            self._build_next()
+
+    def _build_next(self) -> None:
+        """Build one section now and the next one when Qt has drawn it and taken what was typed."""
+        section = self._unbuilt.pop(0)
+        schema = self._resolve(self._schema["properties"][section])
+        self._sections.addWidget(self._section(section, schema, self._values[section]))
+        if self._unbuilt:
+            QTimer.singleShot(0, self, self._build_next)
+        else:
+            self.built.emit()
 
     def _section(self, section: str, schema: dict[str, Any], values: dict[str, Any]) -> QWidget:
         box = QWidget()
@@ -105,21 +125,23 @@ class SettingsPage(QScrollArea):
         caption = label(title)
         caption.setBuddy(editor)
         caption.setContentsMargins(0, spacing(2), 0, 0)
-        error = label("", "error", wrap=True)
-        error.hide()
         grid.addWidget(caption, row, 0)
         grid.addWidget(label(words, "small", wrap=True), row + 1, 0)
         grid.addWidget(editor, row, 1, 2, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        grid.addWidget(error, row + 2, 0, 1, 2)
         self.editors[name] = editor
-        self._errors[name] = error
+        self._places[name] = (grid, row + 2)
 
     def _save(self, name: str, value: object) -> None:
         def done(values: dict[str, Any]) -> None:
-            self._errors[name].hide()
+            if name in self._errors:
+                self._errors[name].hide()
             self.saved.emit(values)
 
         def failed(code: str, fields: Fields) -> None:
+            if name not in self._errors:
+                grid, row = self._places[name]
+                self._errors[name] = label("", "error", wrap=True)
+                grid.addWidget(self._errors[name], row, 0, 1, 2)
             self._errors[name].setText(sentence(code, **fields))
             self._errors[name].show()
 

@@ -33,8 +33,8 @@ def bridge(qtbot: QtBot) -> Iterator[Bridge]:
 def page(qtbot: QtBot, bridge: Bridge) -> SettingsPage:
     made = SettingsPage(bridge, LIGHT)
     qtbot.addWidget(made)
-    made.show()
-    qtbot.waitUntil(lambda: bool(made.editors), timeout=PATIENCE_MS)
+    with qtbot.waitSignal(made.built, timeout=PATIENCE_MS):
+        made.show()
     return made
 
 

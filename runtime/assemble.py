@@ -29,6 +29,7 @@ from runtime.rules import RuleBook
 from runtime.session import Session
 from runtime.sessions import SessionStore
 from runtime.settings import Settings, load_settings, save_settings
+from runtime.spending import Spending
 from runtime.tools.calculator import Calculator
 from runtime.tools.delete_file import DeleteFile
 from runtime.tools.echo import Echo
@@ -104,6 +105,7 @@ class Runtime:
         self.profiles = Profiles(home.profiles)
         self.sessions = SessionStore(home.sessions, home.index, door)
         self.hooks = Hooks()
+        self.spending = Spending(home, lambda: self.settings.spending)
         self.network = Network(home)
         self.keys = Keys(home.keys_file)
         self.registry = ToolRegistry(tool() for tool in TOOLS)
@@ -118,6 +120,7 @@ class Runtime:
             rules=RuleBook(home.rules_file),
             workspace=Workspace.create(home.workspace, home.changes),
             hooks=self.hooks,
+            spending=self.spending,
             provider=self._provider,
             bounded_iterations=lambda: self.settings.agent.bounded_iterations,
             autonomy=lambda: self.settings.agent.autonomy,
@@ -248,7 +251,7 @@ class Runtime:
 
     def health(self) -> list[Notice]:
         """What keeps this program from working as it should, as codes and fields."""
-        found = [*self._faults, *self.profiles.notices()]
+        found = [*self._faults, *self.profiles.notices(), *self.spending.notices()]
         if (name := self.settings.agent.profile) in self.profiles.names():
             found += self.registry.notices(self.profiles.get(name))
         if not os.access(self.home.root, os.W_OK):
@@ -264,6 +267,7 @@ class Runtime:
         for provider in self._providers.values():
             await provider.close()
         self._forget_deleted()
+        self.spending.close()
         self.sessions.close()
 
 

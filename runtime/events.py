@@ -159,7 +159,9 @@ class ResponseComplete:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """Tokens of one model call and how fast they came; `local` says whether they stayed on this machine."""
+    """Tokens of one model call and how fast they came; `local` says whether they stayed on this machine.
+    `cost` is what the call cost in US dollars, `turn_cost` and `session_cost` what the turn and the session
+    cost up to now; None where a price is not known."""
 
     prompt: int
     completion: int
@@ -171,6 +173,9 @@ class UsageReport:
     cache_written: int = 0
     provider: str = ""
     model: str = ""
+    cost: float | None = None
+    turn_cost: float | None = None
+    session_cost: float | None = None
     type: Literal["usage"] = "usage"
 
 

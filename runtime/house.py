@@ -14,6 +14,7 @@ from runtime.policy import Autonomy
 from runtime.profiles import Profile, Profiles
 from runtime.providers.provider import Provider
 from runtime.rules import RuleBook
+from runtime.spending import Spending
 from runtime.tools.registry import ToolRegistry
 from runtime.workspace import Workspace
 
@@ -28,6 +29,7 @@ class House:
     rules: RuleBook
     workspace: Workspace
     hooks: Hooks
+    spending: Spending
     provider: Callable[[Profile, str], Provider]
     bounded_iterations: Callable[[], int]
     autonomy: Callable[[], Autonomy]

@@ -27,6 +27,7 @@ from runtime.messages import AssistantMessage, Usage
 from runtime.profiles import Profile
 from runtime.providers.provider import Finished, Request, TextDelta
 from runtime.reply import Reply
+from runtime.spending import FREE, Bill, Purse, guess
 from runtime.states import StateMachine
 from runtime.tools.tool import Failure
 from runtime.transcript import Transcript
@@ -41,9 +42,9 @@ Reason = Literal["complete", "cancelled", "error", "iterations", "budget", "stop
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one turn works with. `record` appends to the journal and the transcript and returns the record;
-    `admit` lets queued messages in and says whether there were any; `fit` makes the next
-    request, small enough for the model of a link; `gate` is set unless paused."""
+    """What one turn works with. `purse` pays for its model calls; `record` appends to the journal and the
+    transcript and returns the record; `admit` lets queued messages in and says whether there were any; `fit`
+    makes the next request, small enough for the model of a link; `gate` is set unless paused."""
 
     session: str
     profile: Profile
@@ -51,6 +52,7 @@ class Work:
     transcript: Transcript
     states: StateMachine
     desk: Desk
+    purse: Purse
     gate: asyncio.Event
     record: Callable[..., Record]
     admit: Callable[[], bool]
@@ -130,21 +132,24 @@ class Turn:
         while True:
             link = work.chain.link
             reply = Reply(link.model, work.emit)
-            await self._stream(link, reply)
+            bill = await self._stream(link, reply)
             if isinstance(reply.end, Finished):
-                return self._complete(link, reply, reply.end)
+                return self._complete(link, reply, reply.end, bill)
             missing_end = OrionError("reply_cut_short", fault="provider", model=link.model)
             error = reply.end.error if reply.end else missing_end
             if not work.chain.step(error):
-                self._record(link, reply, "error")
+                self._record(link, reply, "error", bill)
                 raise error
             self._hand_over(link, reply, error)
 
-    async def _stream(self, link: Link, reply: Reply) -> None:
+    async def _stream(self, link: Link, reply: Reply) -> Bill:
+        """Let `reply` take what the model says; what that cost. Raises OrionError where a cap forbids it."""
         work = self._work
+        work.purse.allow(link.provider.traits(link.model), link.model)
         request = await work.fit(link)
         for change in work.desk.hooks.before_model:
             request = change(request)
+        began = time.monotonic()
         try:
             async with aclosing(link.provider.stream(request)) as stream:
                 async for item in stream:
@@ -152,8 +157,22 @@ class Turn:
                         work.states.to("COMPILING")
                     reply.take(item)
         except asyncio.CancelledError:
-            self._record(link, reply, "cancelled")
+            self._record(link, reply, "cancelled", self._pay(link, request, reply, began))
             raise
+        return self._pay(link, request, reply, began)
+
+    def _pay(self, link: Link, request: Request, reply: Reply, began: float) -> Bill:
+        """Enter the call into the accounts. Where the reply broke off nobody told its tokens: they are
+        guessed, since a service bills them all the same, unless it failed before it said anything."""
+        whole, traits = isinstance(reply.end, Finished), link.provider.traits(link.model)
+        if not whole and not reply.begun and (reply.end is not None or traits.local):
+            return FREE
+        usage = reply.end.usage if isinstance(reply.end, Finished) else guess(request, reply.written)
+        seconds, turn = round(time.monotonic() - began, 3), self._work.transcript.turn
+        bill = self._work.purse.pay(traits, link.model, turn, usage, seconds, estimated=not whole)
+        for code, fields in bill.notices:
+            self._notice(code, fields)
+        return bill
 
     def _hand_over(self, link: Link, reply: Reply, error: OrionError) -> None:
         """Another model answers from the beginning; what there was of the answer is kept to be looked at."""
@@ -163,9 +182,9 @@ class Turn:
         work.emit(told)
         work.states.to("THINKING")
 
-    def _complete(self, link: Link, reply: Reply, end: Finished) -> bool:
+    def _complete(self, link: Link, reply: Reply, end: Finished, bill: Bill) -> bool:
         work = self._work
-        record = self._record(link, reply, end.stop_reason)
+        record = self._record(link, reply, end.stop_reason, bill)
         text = "".join(reply.text)
         work.emit(ResponseComplete(record.id if record else "", text, not reply.calls, end.stop_reason))
         self._usage += end.usage
@@ -173,6 +192,7 @@ class Turn:
         report = UsageReport(
             **asdict(end.usage), tokens_per_second=speed, window=end.window, local=traits.local
         )
+        report = replace(report, cost=bill.cost, turn_cost=bill.turn, session_cost=bill.session)
         work.emit(replace(report, provider=traits.name, model=link.model))
         for code, fields in end.notices:
             self._notice(code, fields)
@@ -181,14 +201,13 @@ class Turn:
             after(message)
         return bool(reply.calls)
 
-    def _record(self, link: Link, reply: Reply, stop_reason: str) -> Record | None:
+    def _record(self, link: Link, reply: Reply, stop_reason: str, bill: Bill) -> Record | None:
         """Journal what came; nothing for a reply that broke off before its first word."""
         if not isinstance(reply.end, Finished) and not reply.text:
             return None
         provider = link.provider.traits(link.model).name
-        return self._work.record(
-            "assistant", **reply.as_data(stop_reason), provider=provider, model=link.model
-        )
+        data = reply.as_data(stop_reason) | {"cost": bill.cost}
+        return self._work.record("assistant", **data, provider=provider, model=link.model)
 
     def _notice(self, code: str, fields: dict[str, Field]) -> None:
         """Tell the user once in a conversation."""

@@ -48,6 +48,11 @@ class Home:
         return self.root / "index.db"
 
     @property
+    def usage_file(self) -> Path:
+        """The record of model calls, without anything that was said."""
+        return self.root / "usage.db"
+
+    @property
     def changes(self) -> Path:
         return self.root / "changes"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -87,6 +88,17 @@ class Reply:
             "usage": asdict(end.usage) if isinstance(end, Finished) else {},
             "thinking_seconds": round(self.thinking_seconds, 3),
         }
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of the reply came."""
+        return bool(self.text or self.thoughts or self.calls)
+
+    @property
+    def written(self) -> str:
+        """All that came, in the model's words."""
+        calls = [json.dumps(call.arguments) for call in self.calls]
+        return "".join([*(part.text for part in self.thoughts), *self.text, *calls])
 
     @property
     def blocks(self) -> tuple[Reasoning, ...]:

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from resources.translation import _
-from runtime import context
 from runtime.approvals import Approvals, Choice, Decision
-from runtime.calls import Desk
 from runtime.chain import Chain, Link
 from runtime.errors import OrionError
 from runtime.events import (
@@ -24,23 +22,20 @@ from runtime.events import (
     Trust,
     Undone,
 )
-from runtime.export import archive
-from runtime.fitting import Fitting
 from runtime.history import History
 from runtime.house import House
 from runtime.journal import Journal
 from runtime.locks import Lock
 from runtime.loop import Turn, Work
-from runtime.messages import Image, JsonObject, ToolSpec, Usage
+from runtime.messages import Image, JsonObject, Usage
 from runtime.outlet import Outlet
-from runtime.policy import Autonomy, Policy
-from runtime.profiles import Profile
+from runtime.policy import Autonomy
 from runtime.providers.provider import Traits
 from runtime.rules import Rule
 from runtime.states import StateMachine
 from runtime.stimulus import Stimulus
-from runtime.tools.tool import ToolContext
 from runtime.transcript import Transcript
+from runtime.workbench import Workbench
 
 
 class Session:
@@ -63,6 +58,10 @@ class Session:
         self._task: asyncio.Task[None] | None = None
         self._closed = False
         self._history = History(journal, self._outlet)
+        self._bench = Workbench(
+            house, session_id, self.private, self._history, self._outlet, self._states, self._approvals
+        )
+        self._purse = house.spending.purse(session_id, self.private)
         for record in journal.records:
             if record.type == "approval" and isinstance(rule := record.data.get("rule"), dict):
                 house.rules.add(Rule(**rule))
@@ -316,25 +315,12 @@ class Session:
     async def context_stats(self, text: str) -> dict[str, int]:
         """How the model's window would be shared if `text` were said now; see Fitting."""
         link = self._link()
-        return await self._fitting(link, self._house.registry.specs(link.profile)).split(text)
+        return await self._bench.fitting(link, self._house.registry.specs(link.profile)).split(text)
 
     def _link(self) -> Link:
         """What is chosen here. Raises OrionError where the profile or its provider is gone."""
         profile = self._house.profiles.get(self.profile)
         return Link(profile, self.model, self._house.provider(profile, self.model))
-
-    def _fitting(self, link: Link, specs: tuple[ToolSpec, ...]) -> Fitting:
-        house, profile = self._house, link.profile
-        folder = house.profiles.folder(profile.name)
-        return Fitting(
-            session=self.id,
-            link=link,
-            system=lambda tools: context.system_prompt(profile, folder, house.home.workspace, tools=tools),
-            history=self._history,
-            specs=specs,
-            archive=self._archive,
-            emit=self._outlet.emit,
-        )
 
     def _work(self) -> Work:
         first = self._link()
@@ -347,53 +333,12 @@ class Session:
             chain=Chain(first, self._house.stand_ins(profile)),
             transcript=self._transcript,
             states=self._states,
-            desk=self._desk(profile, limit),
+            desk=self._bench.desk(profile, first.model, self.autonomy, limit),
+            purse=self._purse,
             gate=self._gate,
             record=self._history.record,
             admit=self._history.admit,
             emit=self._outlet.emit,
-            fit=lambda link: self._fitting(link, specs).request(),
+            fit=lambda link: self._bench.fitting(link, specs).request(),
             max_iterations=limit,
-        )
-
-    def _archive(self) -> str:
-        """The transcript as Markdown in the archive, before a part of it goes out of the model's sight."""
-        if self.private:
-            return ""
-        return str(archive(self._house.home.sessions, self.id, self.title, self.rows()))
-
-    def _desk(self, profile: Profile, limit: int) -> Desk:
-        house = self._house
-
-        def tool_context(call: str, emit: Callable[[str], None]) -> ToolContext:
-            facts: JsonObject = {
-                "profile": profile.name,
-                "provider": profile.provider,
-                "model": self.model,
-                "session": self.id,
-                "autonomy": self.autonomy,
-                "iteration": self._transcript.iterations,
-                "max_iterations": limit,
-                "tools": [spec.name for spec in house.registry.specs(profile)],
-            }
-            return ToolContext(
-                self.id, self._transcript.turn, call, house.workspace, house.home.root, facts, emit
-            )
-
-        def waiting(some: bool) -> None:
-            if some:
-                self._states.to("PAUSED")
-            else:
-                self._states.back()
-
-        return Desk(
-            registry=house.registry,
-            policy=Policy(profile, self.autonomy, house.rules, self.id),
-            approvals=self._approvals,
-            hooks=house.hooks,
-            record=self._history.record,
-            emit=self._outlet.emit,
-            context=tool_context,
-            waiting=waiting,
-            listened=lambda: self._outlet.listened,
         )

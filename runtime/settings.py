@@ -96,6 +96,18 @@ class Sessions(Section):
     )
 
 
+class Caps(Section):
+    """What models on other machines may cost in US dollars; none is asked once a cap is reached."""
+
+    daily_usd: float = Field(default=0.0, ge=0.0, le=100_000.0, description="Most in a day; 0 means no cap.")
+    monthly_usd: float = Field(
+        default=0.0, ge=0.0, le=100_000.0, description="Most in a month; 0 means no cap."
+    )
+    session_usd: float = Field(
+        default=0.0, ge=0.0, le=100_000.0, description="Most in one chat; 0 means no cap."
+    )
+
+
 class Settings(Section):
     """All settings; `version` is the format of the file."""
 
@@ -104,6 +116,7 @@ class Settings(Section):
     agent: Agent = Agent()
     local_model: LocalModel = LocalModel()
     sessions: Sessions = Sessions()
+    spending: Caps = Caps()
 
 
 def load_settings(path: Path) -> Settings:

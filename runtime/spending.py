@@ -1,0 +1,255 @@
+"""Counts what models cost, and stops before a call that the user's caps do not allow any more."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from resources.translation import _
+from runtime.errors import Field, OrionError
+from runtime.messages import AssistantMessage, Image, JsonObject, Usage
+from runtime.paths import Home
+from runtime.pricing import Prices, dollars
+from runtime.providers.provider import Notices, Request, Traits
+from runtime.settings import Caps
+from runtime.usage_record import Call, Sum, UsageRecord
+from runtime.usage_report import Range, day_began, month_began, report
+
+NEAR = 0.8
+"""From this part of a cap on the user is told, once."""
+
+BYTES_PER_TOKEN, IMAGE_TOKENS = 3, 1500
+"""For the guess at a call that was never counted; text has rarely more tokens than this."""
+
+CapName = Literal["daily_usd", "monthly_usd", "session_usd"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """A limit the user set in the setting `name`, and what was spent of it, in US dollars."""
+
+    name: CapName
+    limit: float
+    spent: float
+
+    @property
+    def reached(self) -> bool:
+        """Whether nothing more may be spent."""
+        return self.spent >= self.limit
+
+    def words(self) -> str:
+        """The cap for people."""
+        names = {
+            "daily_usd": _("cap for a day"),
+            "monthly_usd": _("cap for a month"),
+            "session_usd": _("cap for one chat"),
+        }
+        return names[self.name]
+
+    def crossed(self, cost: float) -> bool:
+        """Whether `cost`, which is part of what was spent, is what came near the limit."""
+        return self.spent - cost < NEAR * self.limit <= self.spent
+
+    def refusal(self) -> OrionError:
+        """What a call is told that this cap forbids; `setting` is for a door that offers to raise it."""
+        return OrionError(
+            "cap_reached",
+            cap=self.words(),
+            spent=dollars(self.spent),
+            limit=dollars(self.limit),
+            setting=f"spending.{self.name}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a call cost in US dollars, and the turn and the session with it; None where the price of a call
+    is not known. `notices` tell what the user should know of it."""
+
+    cost: float | None
+    turn: float | None
+    session: float | None
+    notices: Notices = ()
+
+
+FREE = Bill(0.0, None, None)
+"""Nothing was asked of a model, or of none that costs anything."""
+
+
+class Spending:
+    """The accounts of one installation, shared by its processes. Used from one thread; closed by the owner.
+
+    `caps` gives the present settings. A cap counts what is known to have been spent; the call that reaches it
+    still ends, the next one is not made.
+    """
+
+    def __init__(self, home: Home, caps: Callable[[], Caps], clock: Callable[[], float] = time.time) -> None:
+        self.prices = Prices(home.root)
+        self._record = UsageRecord(home.usage_file)
+        self._caps = caps
+        self._clock = clock
+        self._unwritten: list[Call] = []
+
+    def purse(self, session: str, private: bool) -> Purse:
+        """The account of one session; what a private one spends is counted without naming it."""
+        return Purse(self, session, private)
+
+    def allow(self, provider: str, model: str, spent: Callable[[], float]) -> None:
+        """Agree to a call of a paid model by a session of which `spent` tells how many dollars it spent.
+
+        Raises OrionError `cap_reached` (cap, spent, limit, setting); where a cap is set also
+        `price_unknown`, because it could not be kept, and what keeps the record from being read or written.
+        """
+        if not any(limit for _name, limit in self._caps()):
+            return
+        self._write()
+        for cap in self.standing(spent):
+            if cap.reached:
+                raise cap.refusal()
+        if self.prices.find(provider, model) is None:
+            path = str(self.prices.path)
+            raise OrionError("price_unknown", provider=provider, model=model, path=path)
+
+    def standing(self, spent: Callable[[], float]) -> list[Cap]:
+        """Every cap that is set, for a session that has spent so much. Raises as UsageRecord."""
+        caps, now = self._caps(), self._clock()
+        found: list[Cap] = []
+        if caps.session_usd:
+            found.append(Cap("session_usd", caps.session_usd, spent()))
+        if caps.daily_usd:
+            today = self._record.total(since=day_began(now)).cost
+            found.append(Cap("daily_usd", caps.daily_usd, today))
+        if caps.monthly_usd:
+            month = self._record.total(since=month_began(now)).cost
+            found.append(Cap("monthly_usd", caps.monthly_usd, month))
+        return found
+
+    def add(self, call: Call) -> None:
+        """Write a call; one that cannot be written is kept for the next try. Raises as UsageRecord."""
+        self._unwritten.append(call)
+        self._write()
+
+    def total(self, session: str, turn: str = "") -> Sum:
+        """What a session, or one turn of it, used."""
+        return self._record.total(session=session, turn=turn)
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return self._clock()
+
+    def report(self, span: Range) -> JsonObject:
+        """The figures of a stretch of time for a page or a table; see `usage_report.report`."""
+        found = report(self._record, span, self._clock())
+        standing: dict[str, float] = {cap.name: cap.spent for cap in self.standing(lambda: 0.0)}
+        caps = [
+            {"setting": f"spending.{name}", "limit": limit, "spent": standing.get(name, 0.0)}
+            for name, limit in self._caps()
+        ]
+        makers = self.prices.shipped.makers.items()
+        read = [{"provider": name, "date": str(made.date), "source": made.source} for name, made in makers]
+        return {**found, "caps": caps, "prices": read, "own_prices": str(self.prices.path)}
+
+    def notices(self) -> Notices:
+        """What keeps the user's prices from being used."""
+        try:
+            self.prices.check()
+        except OrionError as error:
+            return ((error.code, error.fields),)
+        return ()
+
+    def close(self) -> None:
+        """Idempotent."""
+        self._record.close()
+
+    def _write(self) -> None:
+        while self._unwritten:
+            self._record.add(self._unwritten[0])
+            del self._unwritten[0]
+
+
+@dataclass(slots=True)
+class Purse:
+    """The account of one session in this process. `private` ones remember only here what they spent."""
+
+    spending: Spending
+    session: str
+    private: bool
+    _kept: dict[str, Sum] = field(default_factory=dict)
+
+    def allow(self, traits: Traits, model: str) -> None:
+        """Agree to a call, or raise as Spending.allow; a model on this machine costs nothing."""
+        if not traits.local:
+            self.spending.allow(traits.name, model, self._spent)
+
+    def pay(
+        self,
+        traits: Traits,
+        model: str,
+        turn: str,
+        usage: Usage,
+        seconds: float,
+        *,
+        estimated: bool = False,
+    ) -> Bill:
+        """Write down a call that was made. Never raises: what keeps it from being counted is a notice."""
+        notices: list[tuple[str, dict[str, Field]]] = []
+        cost: float | None = 0.0 if traits.local else None
+        if not traits.local:
+            try:
+                cost = self.spending.prices.cost(traits.name, model, usage)
+            except OrionError as error:
+                notices.append((error.code, error.fields))
+        named = ("", "") if self.private else (self.session, turn)
+        call = Call(
+            self.spending.now(), *named, traits.name, model, traits.local, usage, cost, seconds, estimated
+        )
+        if self.private:
+            self._keep(turn, call)
+        try:
+            self.spending.add(call)
+            if cost:
+                standing = self.spending.standing(self._spent)
+                notices += [("cap_near", cap.refusal().fields) for cap in standing if cap.crossed(cost)]
+            return Bill(cost, _known(self._total(turn)), _known(self._total()), tuple(notices))
+        except OrionError as error:
+            notices.append((error.code, error.fields))
+            return Bill(cost, None, None, tuple(notices))
+
+    def _spent(self) -> float:
+        return self._total().cost
+
+    def _total(self, turn: str = "") -> Sum:
+        if self.private:
+            return self._kept.get(turn, Sum())
+        return self.spending.total(self.session, turn)
+
+    def _keep(self, turn: str, call: Call) -> None:
+        one = Sum(1, cost=call.cost or 0.0, unknown=int(call.cost is None))
+        for name in ("", turn):
+            self._kept[name] = self._kept.get(name, Sum()) + one
+
+
+def _known(total: Sum) -> float | None:
+    return None if total.unknown else total.cost
+
+
+def guess(request: Request, written: str) -> Usage:
+    """The tokens of a call whose reply broke off after `written`, rather too many than too few."""
+    size = _bytes(request.system)
+    pictures = 0
+    for message in request.messages:
+        size += _bytes(message.text)
+        if isinstance(message, AssistantMessage):
+            size += sum(len(json.dumps(call.arguments)) for call in message.calls)
+        else:
+            pictures += sum(isinstance(part, Image) for part in message.parts)
+    size += sum(len(tool.description) + len(json.dumps(tool.parameters)) for tool in request.tools)
+    prompt = size // BYTES_PER_TOKEN + IMAGE_TOKENS * pictures
+    return Usage(prompt, _bytes(written) // BYTES_PER_TOKEN)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

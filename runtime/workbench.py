@@ -1,0 +1,91 @@
+"""What the turns of one session work with: the desk for its tools, the fitting to a model's window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runtime import context
+from runtime.approvals import Approvals
+from runtime.calls import Desk
+from runtime.chain import Link
+from runtime.export import archive
+from runtime.fitting import Fitting
+from runtime.history import History
+from runtime.house import House
+from runtime.messages import JsonObject, ToolSpec
+from runtime.outlet import Outlet
+from runtime.policy import Autonomy, Policy
+from runtime.profiles import Profile
+from runtime.states import StateMachine
+from runtime.tools.tool import ToolContext
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """The parts of one session that its turns share; made and owned by the session."""
+
+    house: House
+    session: str
+    private: bool
+    history: History
+    outlet: Outlet
+    states: StateMachine
+    approvals: Approvals
+
+    def fitting(self, link: Link, specs: tuple[ToolSpec, ...]) -> Fitting:
+        """What makes the requests for the model of `link` that offer it `specs`."""
+        house, profile = self.house, link.profile
+        folder = house.profiles.folder(profile.name)
+        return Fitting(
+            session=self.session,
+            link=link,
+            system=lambda tools: context.system_prompt(profile, folder, house.home.workspace, tools=tools),
+            history=self.history,
+            specs=specs,
+            archive=self._archive,
+            emit=self.outlet.emit,
+        )
+
+    def desk(self, profile: Profile, model: str, autonomy: Autonomy, limit: int) -> Desk:
+        """The desk at which the calls of a turn are judged and run; `limit` is its most model calls."""
+        house, history = self.house, self.history
+
+        def tool_context(call: str, emit: Callable[[str], None]) -> ToolContext:
+            facts: JsonObject = {
+                "profile": profile.name,
+                "provider": profile.provider,
+                "model": model,
+                "session": self.session,
+                "autonomy": autonomy,
+                "iteration": history.transcript.iterations,
+                "max_iterations": limit,
+                "tools": [spec.name for spec in house.registry.specs(profile)],
+            }
+            turn = history.transcript.turn
+            return ToolContext(self.session, turn, call, house.workspace, house.home.root, facts, emit)
+
+        def waiting(some: bool) -> None:
+            if some:
+                self.states.to("PAUSED")
+            else:
+                self.states.back()
+
+        return Desk(
+            registry=house.registry,
+            policy=Policy(profile, autonomy, house.rules, self.session),
+            approvals=self.approvals,
+            hooks=house.hooks,
+            record=history.record,
+            emit=self.outlet.emit,
+            context=tool_context,
+            waiting=waiting,
+            listened=lambda: self.outlet.listened,
+        )
+
+    def _archive(self) -> str:
+        """The transcript as Markdown in the archive, before a part of it goes out of the model's sight."""
+        if self.private:
+            return ""
+        title, rows = self.history.journal.title, self.history.rows(running=True)
+        return str(archive(self.house.home.sessions, self.session, title, rows))

@@ -30,8 +30,8 @@ class Reply:
     `constrain` is Engine.constrain, or None where calls are only parsed.
 
     Where calls are constrained, one that repeats an earlier call of the reply is left out, and the reply is
-    `over` when that happens again; one that does not follow from the conversation is left out as well, and
-    `unfounded` counts these.
+    `over` when that happens again; one that does not follow from the conversation is left out as well
+    (`unfounded` counts these), and optional arguments that do not.
     """
 
     def __init__(
@@ -103,34 +103,35 @@ class Reply:
                 self._send({"t": "writing", "name": name})
             case CallArguments():
                 self._send({"t": "writing", "name": self._name})
-            case CallFinished(_, call) if not self._wanted(call):
-                pass
             case CallFinished(_, call):
-                self.calls += 1
-                fault = call.fault if self.calls <= MOST_CALLS else "too_many"
-                said = {"name": call.name, "arguments": call.arguments, "id": call.id, "fault": fault}
-                self._send({"t": "call", "call": said})
+                arguments = self._settled(call)
+                if arguments is not None:
+                    self.calls += 1
+                    fault = call.fault if self.calls <= MOST_CALLS else "too_many"
+                    said = {"name": call.name, "arguments": arguments, "id": call.id, "fault": fault}
+                    self._send({"t": "call", "call": said})
             case _:
                 assert_never(item)
 
-    def _wanted(self, call: ToolCall) -> bool:
-        """Whether to hand a call on; in a reply that is only parsed each one is."""
+    def _settled(self, call: ToolCall) -> str | None:
+        """The arguments with which to hand a call on, None where it is left out."""
         if self._constrain is None:
-            return True
-        if self.over:
-            return False
+            return call.arguments
+        if self.over or (call.fault and self.unfounded):
+            return None
         if call.fault:
-            return not self.unfounded
-        made = (call.name, _canonical(call.arguments))
+            return call.arguments
+        self._grounds = self._grounds or self._prompt.grounds()
+        settled: str | None = call.arguments
+        if self._grounds is not None:
+            settled = self._grounds.settle(call.name, call.arguments, further=bool(self.calls))
+        made = (call.name, _canonical(settled or call.arguments))
         if made in self._made:
             self._repeated += 1
-            return False
+            return None
         self._made.add(made)
-        self._grounds = self._grounds or self._prompt.grounds()
-        if self._grounds is not None and not self._grounds.hold(call.name, call.arguments):
-            self.unfounded += 1
-            return False
-        return True
+        self.unfounded += settled is None
+        return settled
 
 
 def _canonical(arguments: str) -> str:

@@ -23,8 +23,7 @@ class Grounds:
 
     A call is unfounded if the model invented what the user would have had to say (a number or a date, or all
     that a call needs), or if the tool has to do with nothing in the question. What cannot be told counts as
-    founded: composed text, codes, paths, choices from a list, numbers that the tool itself names, switches,
-    optional arguments.
+    said: composed text, codes, paths, choices from a list, numbers that the tool itself names, switches.
     """
 
     def __init__(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> None:
@@ -39,30 +38,30 @@ class Grounds:
         spoken = {word.casefold() for word in WORD.findall(self._asked)}
         self._tellable = last == "user" and len(spoken & common()) >= _ENGLISH
 
-    def hold(self, name: str, arguments: str) -> bool:
-        """Whether the call follows; `arguments` is JSON text. A call that is faulty anyway does."""
+    def settle(self, name: str, arguments: str, *, further: bool = False) -> str | None:
+        """The arguments (JSON text) without optional ones that were invented; None if the call is unfounded.
+        Of a `further` call, behind one that follows, everything required must have been said. Faulty calls
+        stay as they are."""
         tool = self._tools.get(name)
         try:
             given = json.loads(arguments)
         except (ValueError, RecursionError):
-            return True
+            return arguments
         if tool is None or not isinstance(given, dict):
-            return True
-        return not self._invented(tool, given) and self._concerned(tool, given)
-
-    def _invented(self, tool: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
-        """Whether a required number or date was never said, or nothing at all of what is required."""
+            return arguments
         schema = _mapping(tool.get("parameters"))
         properties, required = _mapping(schema.get("properties")), schema.get("required") or ()
-        found = [
-            (given[key], self._known(given[key], _mapping(properties.get(key))))
-            for key in required
-            if key in given
-        ]
-        if any(known is False and _is_figure(value) for value, known in found):
-            return True
-        verdicts = [known for _, known in found]
-        return False in verdicts and True not in verdicts
+        known = {key: self._known(value, _mapping(properties.get(key))) for key, value in given.items()}
+        needed = [known[key] for key in required if key in known]
+        figures = any(known.get(key) is False and _is_figure(given[key]) for key in required)
+        if (
+            figures
+            or (False in needed and (further or True not in needed))
+            or not self._concerned(tool, given)
+        ):
+            return None
+        kept = {key: value for key, value in given.items() if key in required or known[key] is not False}
+        return arguments if len(kept) == len(given) else json.dumps(kept, ensure_ascii=False)
 
     def _known(self, value: Any, schema: Mapping[str, Any]) -> bool | None:
         """Whether `value` was said; None where it need not have been."""

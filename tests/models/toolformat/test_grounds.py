@@ -29,7 +29,7 @@ TOOLS = [
 
 def holds(question: str, name: str, *earlier: dict[str, Any], **arguments: Any) -> bool:
     messages = [{"role": "system", "content": "You help."}, {"role": "user", "content": question}, *earlier]
-    return Grounds(messages, TOOLS).hold(name, json.dumps(arguments))
+    return Grounds(messages, TOOLS).settle(name, json.dumps(arguments)) is not None
 
 
 def test_calls_that_the_question_asks_for_hold() -> None:
@@ -85,6 +85,21 @@ def test_a_question_of_few_words_or_in_another_language_is_not_judged_by_them() 
 )
 def test_faulty_arguments_are_results(arguments: str) -> None:
     grounds = Grounds([{"role": "user", "content": [{"type": "text", "text": "Say it"}]}], TOOLS)
-    assert isinstance(grounds.hold("body_mass", arguments), bool)
-    assert grounds.hold("unknown", arguments)
-    assert isinstance(Grounds([], TOOLS).hold("body_mass", arguments), bool)
+    assert grounds.settle("body_mass", arguments) in (arguments, None)
+    assert grounds.settle("unknown", arguments) == arguments
+    assert Grounds([], TOOLS).settle("body_mass", arguments) in (arguments, None)
+
+
+def test_optional_arguments_that_were_invented_are_left_out() -> None:
+    asked = [{"role": "user", "content": "What is the weather in Oslo for 3 days?"}]
+    grounds = Grounds(asked, TOOLS)
+    said, invented = '{"city": "Oslo", "unit": "celsius", "days": %s}', '{"city": "Oslo", "unit": "celsius"}'
+    assert grounds.settle("get_weather", said % 3) == said % 3
+    assert grounds.settle("get_weather", said % 11) == invented
+
+
+def test_a_further_call_needs_all_to_be_said() -> None:
+    asked = [{"role": "user", "content": "Tell me when the sun rises in Oslo and the weather there"}]
+    half = '{"place": "Oslo", "date": "Monday"}'
+    assert Grounds(asked, TOOLS).settle("sunrise", half) == half
+    assert Grounds(asked, TOOLS).settle("sunrise", half, further=True) is None

@@ -23,7 +23,8 @@ class Grounds:
 
     A call is unfounded if the model invented what the user would have had to say (a number or a date, or all
     that a call needs), or if the tool has to do with nothing in the question. What cannot be told counts as
-    said: composed text, codes, paths, choices from a list, numbers that the tool itself names, switches.
+    said: composed text, codes, paths, choices from a list, numbers and kinds that the tool itself names,
+    switches.
     """
 
     def __init__(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> None:
@@ -69,10 +70,13 @@ class Grounds:
             return None
         if "default" in schema and schema["default"] == value:
             return None
+        named = str(schema.get("description"))
         if isinstance(value, int | float):
-            return None if value in numbers(str(schema.get("description"))) else self._said.number(value)
+            return None if value in numbers(named) else self._said.number(value)
         if isinstance(value, str):
-            return self._said.text(value)
+            said = self._said.text(value)
+            kind = value.islower() and shared(telling(value), telling(named))
+            return None if said is False and kind else said
         inner = _mapping(schema.get("items")) if isinstance(value, list) else {}
         parts = value if isinstance(value, list) else value.values()
         known = [self._known(part, inner) for part in parts]

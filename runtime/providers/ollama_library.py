@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from resources.translation import _
@@ -136,18 +136,24 @@ class OllamaLibrary:
     async def lines(self, model: str, path: str, body: JsonObject) -> AsyncGenerator[JsonObject, None]:
         """The objects of a streamed answer. Closing the iterator hangs up.
 
-        The body goes as it is: the official client's own classes drop nested parts of schemas, ids of calls
-        and options it does not know.
+        Sent and read here rather than by the official client's `chat`: that drops nested parts of schemas,
+        ids of calls, options it does not know and the status of an error inside, and ends a line at U+0085.
         """
         begun = False
         fault: OrionError | None = None
         try:
-            client = await self._ready()
-            asked = await client._request(dict, "POST", path, json=body, stream=True)
-            async with aclosing(cast(AsyncGenerator[JsonObject, None], asked)) as parts:
-                async for part in parts:
-                    begun = True
-                    yield part
+            http = (await self._ready())._client
+            async with http.stream("POST", path, json=body) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    answer.raise_for_status()
+                async with aclosing(_objects(answer)) as parts:
+                    async for part in parts:
+                        begun = True
+                        if "error" in part:
+                            fault = self._inside(part, model)
+                            break
+                        yield part
         except _expected() as error:
             fault = self._fault(error, model, begun)
         if fault is not None:
@@ -181,7 +187,6 @@ class OllamaLibrary:
 
     def _fault(self, error: Exception, model: str, begun: bool) -> OrionError:
         import httpx
-        from ollama import ResponseError
 
         provider = self.connection.provider
         for cause in _causes(error):
@@ -193,8 +198,6 @@ class OllamaLibrary:
                 answer = cause.response
                 return faults.refused(provider, model, answer.status_code, _said(answer), answer.headers)
         match error:
-            case ResponseError():  # an error inside of the stream, which has no status
-                return faults.refused(provider, model, _status(str(error.error)), str(error.error))
             case ConnectionError() | httpx.ConnectError() | httpx.ConnectTimeout():
                 return faults.unreachable(self._host, self._unreached(error))
             case httpx.TimeoutException():
@@ -204,6 +207,13 @@ class OllamaLibrary:
             case httpx.TransportError() | httpx.InvalidURL():
                 return faults.unreachable(self._host, str(error) or type(error).__name__)
         return faults.malformed(provider, _("not the JSON that Ollama documents"))
+
+    def _inside(self, part: JsonObject, model: str) -> OrionError:
+        """The fault that a line of a stream tells of; older servers name no status there."""
+        problem, status = _problem(part), part.get("status")
+        if not isinstance(status, int):
+            status = 400 if "context length" in problem or "does not support" in problem else 500
+        return faults.refused(self.connection.provider, model, status, problem)
 
     @property
     def _host(self) -> str:
@@ -266,17 +276,37 @@ def _said(answer: httpx.Response) -> str:
     except httpx.ResponseNotRead:
         return ""
     try:
-        body = json.loads(text)
+        return _problem(json.loads(text))
     except (ValueError, RecursionError):
         return text
+
+
+def _problem(body: object) -> str:
+    """What an error says, in any of the usual forms."""
     said = body.get("error", body) if isinstance(body, dict) else body
     said = said.get("message", said) if isinstance(said, dict) else said
     return said if isinstance(said, str) else json.dumps(said)
 
 
-def _status(problem: str) -> int:
-    """The status for which an error inside of a stream stands."""
-    return 400 if "context length" in problem or "does not support" in problem else 500
+async def _objects(answer: httpx.Response) -> AsyncGenerator[JsonObject, None]:
+    """The object of each line; ValueError for a line that is none. An end inside of a line is no line."""
+    rest = b""
+    async for piece in answer.aiter_bytes():
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            if line.strip():
+                yield _object(line)
+    if rest.strip() and not rest.lstrip().startswith(b"{"):
+        raise ValueError("not JSON")
+    with suppress(ValueError):
+        yield _object(rest)
+
+
+def _object(line: bytes) -> JsonObject:
+    found = json.loads(line)
+    if not isinstance(found, dict):
+        raise ValueError("a line that is no JSON object")
+    return found
 
 
 def _pulling(part: JsonObject) -> Pulling:

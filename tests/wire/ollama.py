@@ -52,10 +52,12 @@ class Wire:
         self.shown = dict(_SHOWN)
 
     def events(self, play: Play, request: JsonObject) -> list[bytes]:
-        """The lines of a chat, or of a pull; `problem` with a good status is an error inside."""
+        """The lines of a chat, or of a pull; `problem` with a good status is an error inside, whose status is
+        `kind`, as newer servers say it."""
         lines = _chat(play, request) if "messages" in request else _pull()
+        status = {"status": int(play.kind)} if play.kind else {}
         if play.problem:
-            lines = [*lines[: len(lines) // 2], {"error": play.problem}]
+            lines = [*lines[: len(lines) // 2], {"error": play.problem} | status]
         return [
             json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for line in lines
         ]

@@ -239,6 +239,15 @@ def test_an_error_inside_the_stream_ends_it() -> None:
     assert any(isinstance(item, TextDelta) for item in items)
     long = Play((Say("Yes"),), problem="the input length exceeds the context length")
     assert fault(exchange(asked(*HELLO), long)[0]).code == "context_too_long"
+    busy = Play((Say("Yes"),), problem="too many requests", kind="429")
+    assert fault(exchange(asked(*HELLO), busy)[0]).code == "rate_limited"
+
+
+def test_a_line_ends_where_the_server_ends_it() -> None:
+    """Other ends of lines stand unescaped inside of strings."""
+    said = "one\x85two\u2028three\u2029four"
+    items, _ = exchange(asked(*HELLO), Play((Say(said),), misdeed="split"))
+    assert "".join(item.text for item in items if isinstance(item, TextDelta)) == said
 
 
 # --- what a model cannot do -----------------------------------------------------------------------------
@@ -381,6 +390,8 @@ def test_a_server_that_does_not_run_is_said_to_be_started() -> None:
         (200, "[1, 2]\n", "reply_malformed"),
         (200, '{"message": {"content": 5}}\n', "reply_malformed"),
         (200, "", "reply_cut_short"),
+        (200, '\n{"message": {"content": "so f', "reply_cut_short"),
+        (200, '{"error": {"message": "who are you"}, "status": 401}', "key_rejected"),
         (502, '"bad gateway"', "provider_unavailable"),
         (502, "bad gateway", "provider_unavailable"),
         (403, '{"error": {"message": "who are you"}}', "key_rejected"),

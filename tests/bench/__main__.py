@@ -19,6 +19,8 @@ BENCHES = {
     "reopen": ("reopen_ttft_ratio",),
     "memory_fit": ("memory_fit",),
     "tool_turn": ("grammar_ratio", "tools_ttft_ratio"),
+    "parsing": ("parsing_share",),
+    "forty_turns": ("first_fact_shown", "first_fact_told"),
     "function_calls": ("bfcl_simple", "bfcl_multiple", "bfcl_parallel", "bfcl_irrelevance"),
     "acting": ("acts",),
     "start": ("start_to_window", "idle_pss"),

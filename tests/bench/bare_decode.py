@@ -19,9 +19,12 @@ TEXT = b"The keeper of the lighthouse had written down the weather of every day 
 
 
 def main(path: str, window: int) -> None:
-    """Answer requests {threads, prompt, tokens, temperature}, a JSON line each, until stdin ends: evaluate
-    `prompt` tokens, decode up to `tokens` more within LONGEST, print [tokens a second, processor
-    seconds a token]."""
+    """Answer requests, a JSON line each, until stdin ends.
+
+    {threads, prompt, tokens, temperature}: evaluate `prompt` tokens, decode up to `tokens` more within
+    LONGEST, print [tokens a second, processor seconds a token]. {threads, prompt, turn, times}: evaluate
+    `prompt` tokens, then so many `times` the same `turn` tokens behind them, print the fewest seconds.
+    """
     api = Library().api
     model = api.llama_model_load_from_file(path.encode(), api.llama_model_default_params())
     context = open_context(api, model, Shape(window, CHUNK, 1))
@@ -34,7 +37,10 @@ def main(path: str, window: int) -> None:
         asked = json.loads(line)
         api.llama_set_n_threads(context, asked["threads"], asked["threads"])
         api.llama_memory_clear(api.llama_get_memory(context), False)
-        _evaluate(api, context, batch, _tokens(api, vocab, asked["prompt"]))
+        _evaluate(api, context, batch, _tokens(api, vocab, asked["prompt"]), 0)
+        if "turn" in asked:
+            print(json.dumps(_turn(api, context, batch, vocab, asked)), flush=True)
+            continue
         print(json.dumps(_decode(api, context, batch, vocab, asked)), flush=True)
 
 
@@ -45,15 +51,26 @@ def _tokens(api: Any, vocab: Any, count: int) -> list[int]:
     return list(found[: min(made, count)])
 
 
-def _evaluate(api: Any, context: Any, batch: Any, tokens: list[int]) -> None:
+def _evaluate(api: Any, context: Any, batch: Any, tokens: list[int], place: int) -> None:
     for start in range(0, len(tokens), CHUNK):
         piece = tokens[start : start + CHUNK]
         for at, token in enumerate(piece):
-            batch.token[at], batch.pos[at] = token, start + at
+            batch.token[at], batch.pos[at] = token, place + start + at
         batch.n_tokens, last = len(piece), len(piece) - 1
         batch.logits[last] = 1
         api.llama_decode(context, batch)
         batch.logits[last] = 0
+
+
+def _turn(api: Any, context: Any, batch: Any, vocab: Any, asked: dict[str, Any]) -> float:
+    """The fewest seconds of evaluating the tokens of a turn behind the prompt."""
+    best, tokens = LONGEST, _tokens(api, vocab, asked["turn"])
+    for _ in range(asked["times"]):
+        api.llama_memory_seq_rm(api.llama_get_memory(context), 0, asked["prompt"], -1)
+        begin = time.perf_counter()
+        _evaluate(api, context, batch, tokens, asked["prompt"])
+        best = min(best, time.perf_counter() - begin)
+    return best
 
 
 def _decode(api: Any, context: Any, batch: Any, vocab: Any, asked: dict[str, Any]) -> list[float]:

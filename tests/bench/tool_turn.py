@@ -1,83 +1,131 @@
-"""What tools cost: decoding under a grammar beside free decoding, cached turns with tools beside without."""
+"""What tools cost: decoding under a grammar beside the bare loop, cached turns with tools beside without."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import statistics
 import time
+from contextlib import AsyncExitStack, aclosing
 from typing import Any
 
-import resources
 from models.generation import Finished, GenerateRequest, LoadOptions, Prefill, Sampling
-from models.library import Library
 from models.worker_client import LocalEngine
+from tests.bench.child import Child
 from tests.bench.figure import Figure
+from tests.bench.local_house import bench_model
 
 ROUNDS = 7
-TOKENS = 64
+TOKENS, ENOUGH = 64, 40
+"""Most tokens of an answer, and how many count."""
 TOOLS = 30
+WINDOW = 8192
 GRAMMAR = r"""root ::= "{\"text\": \"" [^"\\\x00-\x1F]* "\"}"
 """
 STORY = [{"role": "user", "content": "Tell me a long story about the keeper of a lighthouse."}]
 
 
 def measure(*, peers: bool = False) -> list[Figure]:
-    """Both ratios, medians of interleaved rounds, for ORION_BENCH_MODEL or the bundled model."""
+    """Both ratios for ORION_BENCH_MODEL or the bundled model, interleaved, with one thread, because on a busy
+    machine several hinder one another. The best of each side counts: other programs can only slow it down."""
     del peers
     return asyncio.run(_measure())
 
 
 async def _measure() -> list[Figure]:
-    path = os.environ.get("ORION_BENCH_MODEL") or str(
-        Library((resources.weights_dir(),)).find("bundled").path
-    )
-    engine, options = LocalEngine(), LoadOptions(path, window=8192)
-    try:
-        await engine.load(options)
-        free, held = await _decoding(engine, options)
-        none, many = await _cached(engine, options)
-    finally:
-        await engine.close()
-    ratio = statistics.median(one / other for one, other in zip(held, free, strict=True))
-    wait = statistics.median(many) / statistics.median(none)
-    return [
-        Figure("grammar_ratio", ratio, "", 0.90, "higher", {"free (tokens/s)": statistics.median(free)}),
-        Figure("tools_ttft_ratio", wait, "", 1.2, "lower", {"no tools (ms)": 1000 * statistics.median(none)}),
-    ]
+    options = LoadOptions(str(bench_model()), window=WINDOW, threads=1)
+    with Child(["-m", "tests.bench.bare_decode", options.path, str(WINDOW)]) as bare:
+        bare.ask()
+        return [await _decoding(bare, options), await _cached(bare, options)]
 
 
-async def _decoding(engine: LocalEngine, options: LoadOptions) -> tuple[list[float], list[float]]:
-    """Tokens a second, free and under the grammar, of the same prompt."""
-    rates: dict[str, list[float]] = {"": [], GRAMMAR: []}
-    for seed in range(ROUNDS):
-        for grammar, found in rates.items():
-            sampling = Sampling(seed=seed, grammar=grammar)
-            request = GenerateRequest(options, "decode", STORY, [], sampling, TOKENS)
-            async for event in engine.generate(request):
-                if isinstance(event, Finished):
-                    found.append(event.usage.tokens_per_second)
-    return rates[""], rates[GRAMMAR]
+async def _decoding(bare: Child, options: LoadOptions) -> Figure:
+    """Tokens a second at the worker under a grammar and free, and of the bare loop."""
+    rates: dict[str, list[float]] = {"": [], GRAMMAR: [], "bare": []}
+    async with AsyncExitStack() as stack:
+        engine = await _engine(stack, options)
+        for seed in range(ROUNDS):
+            for grammar in ("", GRAMMAR):
+                sampling = Sampling(seed=seed, grammar=grammar)
+                request = GenerateRequest(options, "decode", STORY, [], sampling, TOKENS)
+                usage = (await _last(engine, request)).usage
+                if usage.completion_tokens < ENOUGH:
+                    continue
+                count = usage.completion_tokens - 1
+                rates[grammar].append(1000 * count / usage.decode_ms)
+                asked = {"threads": 1, "prompt": usage.prompt_tokens, "tokens": count}
+                rates["bare"].append(bare.ask(asked | {"temperature": sampling.temperature})[0])
+    best = {side: max(found) for side, found in rates.items()}
+    reference = {"bare loop (tokens/s)": best["bare"], "ratio without grammar": best[""] / best["bare"]}
+    return Figure("grammar_ratio", best[GRAMMAR] / best["bare"], "", 0.90, "higher", reference)
 
 
-async def _cached(engine: LocalEngine, options: LoadOptions) -> tuple[list[float], list[float]]:
-    """Seconds to the first token of later turns, without tools and with TOOLS of them."""
+async def _cached(bare: Child, options: LoadOptions) -> Figure:
+    """Seconds to the first token of later turns, without tools and with TOOLS of them; each conversation has
+    a worker of its own, so that neither makes room for the other."""
     waits: dict[int, list[float]] = {0: [], TOOLS: []}
-    for count, found in waits.items():
+    sizes: dict[int, Any] = {}
+    async with AsyncExitStack() as stack:
+        engines = {count: await _engine(stack, options) for count in waits}
         said: list[dict[str, Any]] = [*STORY]
         for turn in range(ROUNDS + 1):
-            request = GenerateRequest(options, f"turn {count}", said, _tools(count), Sampling(0.0), 1)
-            begin, first = time.perf_counter(), 0.0
-            async for event in engine.generate(request):
-                if not isinstance(event, Prefill):
-                    first = first or time.perf_counter() - begin
-            if turn:
-                found.append(first)
+            for count, engine in engines.items():
+                request = GenerateRequest(options, "turn", said, tools(count), Sampling(0.0), 1)
+                wait, usage = await _first(engine, request)
+                if turn:
+                    waits[count].append(wait)
+                    sizes[count] = usage
             said = [*said, {"role": "assistant", "content": "Once"}, {"role": "user", "content": "Go on."}]
-    return waits[0], waits[TOOLS]
+    engine_alone = {count: _bare_turn(bare, sizes[count]) for count in waits}
+    reference = {
+        "no tools (ms)": 1000 * min(waits[0]),
+        f"{TOOLS} tools (ms)": 1000 * min(waits[TOOLS]),
+        "median of the pairs": statistics.median(
+            many / none for none, many in zip(waits[0], waits[TOOLS], strict=True)
+        ),
+        f"tokens of the prompt with {TOOLS} tools": float(sizes[TOOLS].prompt_tokens),
+        "of them new": float(sizes[TOOLS].prompt_tokens - sizes[TOOLS].cached_tokens),
+        "no tools, bare engine (ms)": 1000 * engine_alone[0],
+        f"{TOOLS} tools, bare engine (ms)": 1000 * engine_alone[TOOLS],
+        "ratio of the bare engine": engine_alone[TOOLS] / engine_alone[0],
+    }
+    return Figure("tools_ttft_ratio", min(waits[TOOLS]) / min(waits[0]), "", 1.2, "lower", reference)
 
 
-def _tools(count: int) -> list[dict[str, Any]]:
+def _bare_turn(bare: Child, usage: Any) -> float:
+    """Seconds in which the engine alone evaluates what was new in a turn behind what was not."""
+    new = usage.prompt_tokens - usage.cached_tokens
+    return float(bare.ask({"threads": 1, "prompt": usage.cached_tokens, "turn": new, "times": ROUNDS}))
+
+
+async def _engine(stack: AsyncExitStack, options: LoadOptions) -> LocalEngine:
+    engine = LocalEngine()
+    stack.push_async_callback(engine.close)
+    await engine.load(options)
+    return engine
+
+
+async def _last(engine: LocalEngine, request: GenerateRequest) -> Finished:
+    async with aclosing(engine.generate(request)) as events:
+        async for event in events:
+            if isinstance(event, Finished):
+                return event
+    raise RuntimeError("the worker gave no answer")
+
+
+async def _first(engine: LocalEngine, request: GenerateRequest) -> tuple[float, Any]:
+    """Seconds to the first token, and the usage."""
+    begin, first = time.perf_counter(), 0.0
+    async with aclosing(engine.generate(request)) as events:
+        async for event in events:
+            if not isinstance(event, Prefill):
+                first = first or time.perf_counter() - begin
+            if isinstance(event, Finished):
+                return first, event.usage
+    raise RuntimeError("the worker gave no answer")
+
+
+def tools(count: int) -> list[dict[str, Any]]:
+    """So many tools as in a request."""
     schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
     return [
         {

@@ -10,8 +10,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 import resources
+from resources.translation import _
 from runtime import yamlfile
-from runtime.messages import Usage
+from runtime.messages import JsonObject, Usage
 from runtime.shared_file import SharedFile
 
 VERSION = 1
@@ -123,3 +124,14 @@ def dollars(amount: float) -> str:
         return "<$0.0001"
     places = 2 if not amount or amount >= 0.1 else 4
     return f"${amount:,.{places}f}"
+
+
+def priced(figures: JsonObject, *, local: bool) -> str:
+    """What the calls of `figures` {calls, cost, unknown} cost, for people; a price that is not known is never
+    shown as nothing."""
+    if local:
+        return _("free")
+    if figures["unknown"] and figures["unknown"] == figures["calls"]:
+        return _("unknown")
+    cost = dollars(figures["cost"])
+    return _("{cost} and more").format(cost=cost) if figures["unknown"] else cost

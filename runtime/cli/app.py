@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -125,6 +125,19 @@ def doctor(
     from runtime.cli.doctor import doctor as run
 
     return run(Terminal(), as_json=json, gpu=gpu)
+
+
+@app.command(help=_("Show what the models used and cost."))
+def usage(
+    span: Annotated[
+        Literal["today", "7d", "30d", "all"],
+        typer.Option("--range", "-r", help=_("Since midnight, in 7 or 30 days, or since the beginning.")),
+    ] = "today",
+    json: Json = False,
+) -> ExitCode:
+    from runtime.cli.usage import usage as run
+
+    return run(Terminal(), span, as_json=json)
 
 
 @app.command(help=_("Print a report without secrets, to send with a question."))

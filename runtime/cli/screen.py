@@ -12,6 +12,7 @@ from runtime.cli.painter import Painter
 from runtime.cli.terminal import Terminal
 from runtime.events import Event
 from runtime.messages import JsonObject
+from runtime.pricing import dollars
 
 _STATES = {
     "starting": "Starting the model…",
@@ -62,6 +63,7 @@ class Screen:
         self._gap = False
         self._speed = 0.0
         self._local = True
+        self._cost: float | None = None
 
     def draw(self, event: Event) -> None:
         """Draw what `event` says; events that a terminal need not show pass silently."""
@@ -80,8 +82,8 @@ class Screen:
                 terminal.note(_("Thought for {time}").format(time=_time(seconds)) + "\n")
             case events.ModelState() as state:
                 self._model(state)
-            case events.UsageReport(tokens_per_second=speed, local=local):
-                self._speed, self._local = speed, local
+            case events.UsageReport(tokens_per_second=speed, local=local, turn_cost=cost):
+                self._speed, self._local, self._cost = speed, local, cost
             case events.Done() as done:
                 self._done(done)
             case events.ErrorRaised(code=code, fields=fields):
@@ -220,6 +222,10 @@ class Screen:
             figures.append(_("{count} tokens").format(count=count))
         if self._speed:
             figures.append(_("{speed} tokens/s").format(speed=round(self._speed)))
+        if self._cost:
+            figures.append(dollars(self._cost))
+        elif self._cost is None and not self._local:
+            figures.append(_("price not known"))
         figures += [_time(done.seconds), f"{done.model} {where}"]
         terminal.note("\n" + terminal.sign(" · ", ", ").join(figures))
 

@@ -62,6 +62,21 @@ def test_a_terminal_gets_colours_and_figures() -> None:
     assert "20 tokens · 42 tokens/s · 1.5 s · tiny on this machine" in plain(err)
 
 
+@pytest.mark.parametrize(
+    ("cost", "shown"), [(0.0123, "20 tokens · $0.0123 · 1.5 s · big"), (None, "· price not known · 1.5 s")]
+)
+def test_the_cost_of_a_turn_is_among_the_figures(cost: float | None, shown: str) -> None:
+    used = events.UsageReport(10, 20, 0, 0, 0.0, 8192, False, turn_cost=cost)
+    _out, err = draw([used, events.Done("complete", 1, {"completion": 20}, 1.5, "big")], TerminalStream)
+    assert shown in plain(err)
+
+
+def test_a_turn_on_this_machine_shows_no_cost() -> None:
+    used = events.UsageReport(10, 20, 0, 0, 0.0, 8192, True, cost=0.0, turn_cost=0.0)
+    _out, err = draw([used, events.Done("complete", 1, {"completion": 20}, 1.5, "tiny")], TerminalStream)
+    assert "20 tokens · 1.5 s · tiny on this machine" in plain(err)
+
+
 def test_an_error_is_one_sentence() -> None:
     _out, err = draw([events.ErrorRaised("cli_input_empty", {}, "user")], Pipe)
     assert err == "There is no question; give one after orion ask, or pipe one in and write a dash.\n"

@@ -178,7 +178,7 @@ class AnthropicProvider:
         silence = self._connection.silence
         return AsyncAnthropic(
             api_key="",
-            base_url=self._connection.base_url,
+            base_url=self._connection.base_url.rstrip("/").removesuffix("/v1"),
             max_retries=0,
             timeout=Timeout(silence, connect=min(silence, CONNECTING)),
             http_client=self._connection.client(),

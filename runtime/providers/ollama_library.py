@@ -30,10 +30,11 @@ Answer = TypeVar("Answer")
 class OllamaModel:
     """A model the server keeps. `size` is in bytes, `window` what it was trained for and `chosen` the window
     its maker set, in tokens; 0 and empty where it is not known. `capabilities` are in Ollama's words:
-    completion, tools, thinking, vision, embedding, insert."""
+    completion, tools, thinking, vision, embedding, insert. `digest` tells one build of it from the next."""
 
     name: str
     size: int = 0
+    digest: str = ""
     parameters: str = ""
     quantization: str = ""
     window: int = 0
@@ -77,11 +78,18 @@ class OllamaLibrary:
         listed: ListResponse = await self._ask("", lambda client: client.list())
         gate = asyncio.Semaphore(_AT_ONCE)
 
-        async def look(name: str, size: int) -> OllamaModel:
+        async def look(name: str, size: int, digest: str) -> OllamaModel:
+            known = self.known(name)
+            if known is not None and digest and known.digest == digest:
+                return known
             async with gate:
-                return replace(await self.show(name), size=size)
+                return replace(await self.show(name), size=size, digest=digest)
 
-        looks = [look(model.model or "", int(model.size or 0)) for model in listed.models if model.model]
+        looks = [
+            look(model.model, int(model.size or 0), model.digest or "")
+            for model in listed.models
+            if model.model
+        ]
         found = await asyncio.gather(*looks, return_exceptions=True)
         for fault in found:
             if isinstance(fault, BaseException) and not _gone(fault):
@@ -93,10 +101,8 @@ class OllamaLibrary:
     async def show(self, name: str) -> OllamaModel:
         """What the server knows of one model; `model_not_offered` when it has none of that name."""
         shown: ShowResponse = await self._ask(name, lambda client: client.show(name))
-        before = self.known(name)
-        found = replace(_model(name, shown), size=before.size if before else 0)
-        self._known[_full(name)] = found
-        return found
+        self._known[_full(name)] = _model(name, shown)
+        return self._known[_full(name)]
 
     async def pull(self, name: str) -> AsyncGenerator[Pulling, None]:
         """Let the server download a model from its library, and tell how far it is until it is there.

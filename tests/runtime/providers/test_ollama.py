@@ -439,6 +439,16 @@ def test_models_say_what_they_can_and_those_that_only_embed_are_not_offered() ->
     run(scenario)
 
 
+def test_models_are_looked_at_again_only_when_they_changed() -> None:
+    async def scenario(server: WireServer, provider: OllamaProvider) -> None:
+        first = await provider.library.installed()
+        asked_first = len(server.requests)
+        assert await provider.library.installed() == first
+        assert [received.path for received in server.requests[asked_first:]] == ["/api/tags"]
+
+    run(scenario)
+
+
 def test_a_download_tells_how_far_it_is() -> None:
     async def scenario(server: WireServer, provider: OllamaProvider) -> list[Pulling]:
         found = await pulled(provider)

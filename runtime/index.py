@@ -178,7 +178,8 @@ def _connect(path: Path) -> apsw.Connection:
     """Open or make the file; one of another version is rebuilt, for it holds nothing of its own."""
     db = apsw.Connection(str(path))
     db.set_busy_timeout(5000)
-    db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+    db.execute("PRAGMA journal_mode = WAL").fetchall()  # what follows a row waits until it is read
+    db.execute("PRAGMA synchronous = NORMAL")
     version = next(db.execute("PRAGMA user_version"))[0]
     if version != VERSION:
         with db:

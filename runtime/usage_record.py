@@ -159,7 +159,8 @@ class UsageRecord:
         found = next(db.execute("PRAGMA user_version"))[0]
         if found > VERSION:
             raise OrionError("format_newer", path=str(self.path), found=found, known=VERSION)
-        db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA journal_mode = WAL").fetchall()  # what follows a row waits until it is read
+        db.execute("PRAGMA synchronous = NORMAL")
         if found == VERSION:
             return
         db.execute("BEGIN IMMEDIATE")

@@ -1,0 +1,162 @@
+"""The provider of models behind services that speak OpenAI's Chat Completions, wherever they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from runtime.messages import Image, JsonObject, Part, Reasoning, Text, ToolSpec
+from runtime.providers import openai_models
+from runtime.providers.connection import Connection
+from runtime.providers.openai_chat_reading import ChatReading
+from runtime.providers.openai_history import Answered, History, Said, address, arguments, pictures, words
+from runtime.providers.openai_lessons import Lessons
+from runtime.providers.openai_reply import Question, reply
+from runtime.providers.openai_wire import Service
+from runtime.providers.provider import PRIVATE, ModelInfo, Notices, Request, StreamItem, Traits
+
+PATH = "/chat/completions"
+OF_RESULTS = "[pictures of the results above]"
+
+
+class OpenAIChatProvider:
+    """Answers with a model of the service that `connection` names: OpenAI, OpenRouter, NVIDIA, LM Studio,
+    vLLM, llama.cpp's server and all others that speak this way. What a model turns out not to take is left
+    out from then on."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._service = Service(connection)
+        self._lessons = Lessons()
+
+    def traits(self, model: str) -> Traits:
+        """See Provider."""
+        service = self._service
+        return Traits(service.provider, service.local, self._lessons.acts(model), self._lessons.sees(model))
+
+    async def models(self) -> list[ModelInfo]:
+        """See Provider."""
+        return self._lessons.listed(await self._service.models())
+
+    async def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
+        """See Provider."""
+        async with aclosing(reply(self._service, self._lessons, PATH, request, self._ask)) as items:
+            async for item in items:
+                yield item
+
+    def window(self, model: str) -> int:
+        """See Provider."""
+        return self._lessons.window(model)
+
+    def tools_on_demand(self, model: str) -> bool:
+        """See Provider: never."""
+        return False
+
+    async def count(self, request: Request) -> int:
+        """See Provider: a careful estimate."""
+        return self._lessons.estimate(request)
+
+    async def close(self) -> None:
+        """Close the connections; idempotent."""
+        await self._service.close()
+
+    def _ask(self, request: Request) -> Question:
+        model, lessons = request.model, self._lessons
+        history = History(self._service.provider, sees=lessons.sees(model), acts=lessons.acts(model))
+        messages = _messages(history, request)
+        wanted = self._wanted(request)
+        body = {name: value for name, value in wanted.items() if lessons.takes(model, name)}
+        sent = set(body) | ({"images"} if history.shown else set())
+        notices: Notices = history.notices(request)
+        if "reasoning_effort" in body:
+            sent.add("effort")
+        elif request.effort not in ("", "off"):
+            notices += (("thinking_left_out", {"model": model}),)
+        body |= {"model": model, "messages": messages, "stream": True}
+        return Question(body, frozenset(sent), notices, ChatReading(self._service.provider, model))
+
+    def _wanted(self, request: Request) -> JsonObject:
+        """What is sent besides the conversation, unless the model refused it."""
+        kind = self._lessons.kind(request.model)
+        body: JsonObject = {"stream_options": {"include_usage": True}}
+        limits = ["max_tokens", "max_completion_tokens"]
+        if self._service.official:
+            limits.reverse()
+        if limit := next((name for name in limits if self._lessons.takes(request.model, name)), ""):
+            body[limit] = request.max_tokens + openai_models.room(kind, request.effort)
+        if not kind.thinks:
+            body["temperature"] = request.temperature
+        effort = openai_models.effort(kind, request.effort)
+        if effort and self._lessons.takes(request.model, "effort"):
+            body["reasoning_effort"] = effort
+        if self._service.official and request.session != PRIVATE:
+            body["prompt_cache_key"] = request.session
+        if request.tools and self._lessons.acts(request.model):
+            body["tools"] = [_tool(tool) for tool in request.tools]
+            body["tool_choice"] = "none" if request.answer else "auto"
+            body["parallel_tool_calls"] = True
+        return body
+
+
+def _tool(tool: ToolSpec) -> JsonObject:
+    described = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": described}
+
+
+def _messages(history: History, request: Request) -> list[JsonObject]:
+    """The conversation; pictures of results come in a message of the user, because results hold text only."""
+    told: list[JsonObject] = [{"role": "system", "content": request.system}] if request.system else []
+    waiting: list[Part] = []
+    for turn in history.told(request):
+        if isinstance(turn, Said):
+            told.append(_user([*waiting, *turn.parts]))
+            waiting = []
+            continue
+        if waiting:
+            told.append(_user(waiting))
+        told.append(_reply(turn, request.model))
+        for call, parts in turn.calls:
+            told.append({"role": "tool", "tool_call_id": call.id, "content": words(parts)})
+        shown = [picture for _call, parts in turn.calls for picture in pictures(parts)]
+        waiting = [Text(OF_RESULTS), *shown] if shown else []
+    return [*told, _user(waiting)] if waiting else told
+
+
+def _user(parts: list[Part]) -> JsonObject:
+    if not any(isinstance(part, Image) for part in parts):
+        return {"role": "user", "content": words(parts)}
+    return {
+        "role": "user",
+        "content": [_part(part) for part in parts if isinstance(part, Image) or part.text.strip()],
+    }
+
+
+def _part(part: Part) -> JsonObject:
+    if isinstance(part, Image):
+        return {"type": "image_url", "image_url": {"url": address(part)}}
+    return {"type": "text", "text": part.text}
+
+
+def _reply(turn: Answered, model: str) -> JsonObject:
+    said: JsonObject = {"role": "assistant", "content": turn.text}
+    if turn.calls:
+        said["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments(call)}}
+            for call, _parts in turn.calls
+        ]
+    for block in turn.reasoning:
+        _think(said, block, model)
+    return said
+
+
+def _think(said: JsonObject, block: Reasoning, model: str) -> None:
+    """Add a thought under the name it came with; what the service added to it is for the same model only."""
+    try:
+        about = json.loads(block.opaque)
+        name, other = about["as"], about["model"] != model
+    except (ValueError, KeyError, TypeError):
+        return
+    if name in ("reasoning_content", "reasoning") and block.text:
+        said[name] = said.get(name, "") + block.text
+    if isinstance(details := about.get("details"), list) and not other:
+        said["reasoning_details"] = said.get("reasoning_details", []) + details

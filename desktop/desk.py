@@ -27,6 +27,11 @@ class Desk:
         self._sessions: dict[str, Session] = {}
         self._unsubscribe: dict[str, Callable[[], None]] = {}
 
+    @property
+    def runtime(self) -> Runtime:
+        """For the questions that lie in files of their own."""
+        return self._runtime
+
     # --- the whole ------------------------------------------------------------------------------------
 
     async def overview(self) -> Plain:

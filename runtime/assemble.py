@@ -23,7 +23,7 @@ from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
 from runtime.providers.connection import Connection
 from runtime.providers.patience import Patient
-from runtime.providers.provider import PRIVATE, Provider, Traits
+from runtime.providers.provider import PRIVATE, ModelInfo, Provider, Traits
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.rules import RuleBook
 from runtime.session import Session
@@ -84,11 +84,18 @@ def _ollama(runtime: Runtime, profile: Profile) -> Provider:
     return Patient(OllamaProvider(runtime.connection(profile)))
 
 
+def _openai(runtime: Runtime, profile: Profile) -> Provider:
+    from runtime.providers.openai import make
+
+    return Patient(make(runtime.connection(profile), profile.api))
+
+
 # A client per process and address of a service, per profile where its whole configuration matters.
 PROVIDERS: dict[str, Callable[[Runtime, Profile], Provider]] = {
     "anthropic": _anthropic,
     "local": _local,
     "ollama": _ollama,
+    "openai": _openai,
     "scripted": _scripted,
 }
 PER_PROFILE = frozenset({"scripted"})
@@ -140,20 +147,32 @@ class Runtime:
             self._faults.append((error.code, error.fields))
             return Settings()
 
-    def _provider(self, profile: Profile, model: str) -> Provider:
+    def _made(self, profile: Profile) -> Provider:
         make = PROVIDERS.get(profile.provider)
         if make is None:
             known = ", ".join(sorted(PROVIDERS))
             raise OrionError("provider_unknown", provider=profile.provider, profile=profile.name, known=known)
+        return make(self, profile)
+
+    def _provider(self, profile: Profile, model: str) -> Provider:
         own = profile.name if profile.provider in PER_PROFILE else ""
         key = f"{profile.provider} {profile.base_url} {profile.api} {own}"
         if key not in self._providers:
-            self._providers[key] = make(self, profile)
+            self._providers[key] = self._made(profile)
         return self._providers[key]
 
     def connection(self, profile: Profile) -> Connection:
         """How the profile's provider reaches its service. Raises OrionError `address_invalid`."""
         return connect(profile, self.keys, self.network)
+
+    async def try_service(self, provider: str, address: str) -> list[ModelInfo]:
+        """The models that the service at `address` offers now. Raises OrionError as a call of it fails."""
+        profile = Profile(name="trial", provider=provider, model="", base_url=address)
+        client = self._made(profile)
+        try:
+            return await client.models()
+        finally:
+            await client.close()
 
     async def open(
         self, session_id: str | None = None, *, profile: str | None = None, private: bool = False

@@ -169,7 +169,7 @@ def _store() -> KeyringBackend:
         if backend.viable:
             found.append((float(backend.priority), backend))
     if not found:
-        raise RuntimeError("this system has none that is running")
+        raise RuntimeError("none is running")
     return max(found, key=lambda pair: pair[0])[1]()
 
 

@@ -27,6 +27,8 @@ def pages() -> list[Page]:
     """Every page, in the order of the sidebar."""
     return [
         Page("permissions", "shield", _("Permissions"), _permissions),
+        Page("services", "key", _("Services"), _services),
+        Page("network", "network", _("Network"), _network),
         Page("settings", "settings", _("Settings"), _settings),
         Page("about", "about", _("About"), _about),
     ]
@@ -36,6 +38,18 @@ def _permissions(bridge: Bridge, theme: Theme) -> QWidget:
     from desktop.pages.permissions import PermissionsPage
 
     return PermissionsPage(bridge, theme)
+
+
+def _services(bridge: Bridge, theme: Theme) -> QWidget:
+    from desktop.pages.services import ServicesPage
+
+    return ServicesPage(bridge, theme)
+
+
+def _network(bridge: Bridge, theme: Theme) -> QWidget:
+    from desktop.pages.network import NetworkPage
+
+    return NetworkPage(bridge, theme)
 
 
 def _settings(bridge: Bridge, theme: Theme) -> QWidget:

@@ -1,0 +1,213 @@
+"""The network page: hosts that may be reached, and everything that ever left this machine."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QScrollArea,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop import desk_services
+from desktop.bridge import Bridge
+from desktop.parts import button, label, line
+from desktop.theme import Theme, spacing
+from resources.translation import _
+
+Rows = list[dict[str, Any]]
+
+
+class NetworkPage(QScrollArea):
+    """The permissions and the ledger as they are when it is shown; `refresh` asks again."""
+
+    def __init__(self, bridge: Bridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        del theme
+        self._bridge = bridge
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName(_("Network"))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the ledger again."""
+        self._bridge.ask(desk_services.network).then(self._show)
+
+    def _show(self, found: dict[str, Any]) -> None:
+        body = QWidget()
+        body.setMaximumWidth(960)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(spacing(6), spacing(5), spacing(6), spacing(8))
+        column.setSpacing(spacing(3))
+        column.addLayout(self._top(found))
+        column.addSpacing(spacing(3))
+        column.addWidget(label(_("Allowed hosts"), "section"))
+        column.addWidget(line())
+        for permission in found["allowed"]:
+            column.addWidget(self._permission(permission))
+        if not found["allowed"]:
+            column.addWidget(label(_("None: no host may be reached but this machine."), "muted", wrap=True))
+        for title, local in ((_("Reached on the network"), False), (_("Reached on this machine"), True)):
+            if rows := [row for row in found["hosts"] if row["local"] == local]:
+                column.addSpacing(spacing(3))
+                column.addWidget(label(title, "section"))
+                column.addWidget(_hosts(title, rows))
+        if found["entries"]:
+            column.addSpacing(spacing(3))
+            column.addWidget(label(_("Latest requests"), "section"))
+            column.addWidget(_entries(found["entries"]))
+            words = _(
+                "Bytes of HTTP headers and bodies, compressed as they travel; encryption adds a little."
+            )
+            column.addWidget(label(words, "small", wrap=True))
+        column.addStretch(1)
+        outer = QWidget()
+        row = QHBoxLayout(outer)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addWidget(body, 100)
+        row.addStretch(1)
+        self.setWidget(outer)
+
+    def _top(self, found: dict[str, Any]) -> QVBoxLayout:
+        top = QHBoxLayout()
+        top.addWidget(label(_("Network"), "title"))
+        top.addStretch(1)
+        top.addWidget(button(_("Refresh"), self.refresh))
+        made = QVBoxLayout()
+        made.addLayout(top)
+        made.addWidget(label(summary(found["hosts"]), "muted", wrap=True, selectable=True))
+        return made
+
+    def _permission(self, permission: dict[str, Any]) -> QWidget:
+        host = str(permission["host"])
+        made = QWidget()
+        row = QHBoxLayout(made)
+        row.setContentsMargins(0, 0, 0, 0)
+        texts = QVBoxLayout()
+        texts.setSpacing(0)
+        texts.addWidget(label(host, wrap=True, selectable=True))
+        since = datetime.fromisoformat(permission["since"]).timestamp()
+        told = _("for {who}, since {time}") if permission["who"] else _("since {time}")
+        texts.addWidget(label(told.format(who=permission["who"], time=_day(since)), "small"))
+        back = button(
+            _("Take back"), lambda: self._bridge.ask(desk_services.revoke_host, host).then(self._show)
+        )
+        back.setAccessibleName(_("Take back the permission for {host}").format(host=host))
+        row.addLayout(texts, 1)
+        row.addWidget(back)
+        return made
+
+
+def summary(hosts: Rows) -> str:
+    """What left this machine, in one sentence."""
+    far = [row for row in hosts if not row["local"]]
+    if not far:
+        return _("Nothing has left this machine.")
+    told = _("{sent} went to {count} hosts and {received} came back since {day}.")
+    if len(far) == 1:
+        told = _("{sent} went to one host and {received} came back since {day}.")
+    return told.format(
+        sent=amount(sum(row["sent"] for row in far)),
+        received=amount(sum(row["received"] for row in far)),
+        count=len(far),
+        day=_day(min(row["first"] for row in far)),
+    )
+
+
+def amount(size: int) -> str:
+    """A number of bytes as people read it."""
+    value = float(size)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return ""
+
+
+def _hosts(title: str, rows: Rows) -> QTableWidget:
+    names = [_("Host"), _("Times"), _("Sent"), _("Received"), _("First"), _("Last")]
+    lines = [
+        [
+            row["host"],
+            str(row["times"]),
+            amount(row["sent"]),
+            amount(row["received"]),
+            _day(row["first"]),
+            _day(row["last"]),
+        ]
+        for row in rows
+    ]
+    return _table(title, names, lines, right=(1, 2, 3))
+
+
+def _entries(entries: Rows) -> QTableWidget:
+    names = [_("When"), _("Host"), _("For"), _("Answer"), _("Sent"), _("Received"), _("Seconds")]
+    lines = [
+        [
+            _day(entry["time"]),
+            entry["host"],
+            entry["who"] + (_(", by proxy") if entry["via"] else ""),
+            _answer(entry),
+            amount(entry["sent"]),
+            amount(entry["received"]),
+            f"{entry['seconds']:.1f}",
+        ]
+        for entry in entries
+    ]
+    return _table(_("Latest requests"), names, lines, right=(4, 5, 6))
+
+
+def _answer(entry: dict[str, Any]) -> str:
+    if entry["open"]:
+        return _("not ended")
+    return str(entry["status"]) if entry["status"] else _("none")
+
+
+def _day(when: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
+
+
+def _table(name: str, headers: list[str], lines: list[list[str]], right: tuple[int, ...]) -> QTableWidget:
+    """A table to read, as high as its rows; it scrolls sideways where the window is narrow."""
+    made = QTableWidget(len(lines), len(headers))
+    made.setAccessibleName(name)
+    made.setHorizontalHeaderLabels(headers)
+    made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    made.setTabKeyNavigation(False)
+    made.setShowGrid(False)
+    made.setWordWrap(False)
+    made.verticalHeader().hide()
+    made.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    for y, texts in enumerate(lines):
+        for x, text in enumerate(texts):
+            cell = QTableWidgetItem(text)
+            cell.setToolTip(text)
+            side = Qt.AlignmentFlag.AlignRight if x in right else Qt.AlignmentFlag.AlignLeft
+            cell.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            made.setItem(y, x, cell)
+    header = made.horizontalHeader()
+    header.setHighlightSections(False)
+    for x in range(len(headers)):
+        side = Qt.AlignmentFlag.AlignRight if x in right else Qt.AlignmentFlag.AlignLeft
+        if (head := made.horizontalHeaderItem(x)) is not None:
+            head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setMinimumSectionSize(header.fontMetrics().averageCharWidth() * 8)
+    header.setStretchLastSection(len(headers) - 1 not in right)
+    made.resizeRowsToContents()
+    height = header.sizeHint().height() + sum(made.rowHeight(y) for y in range(len(lines)))
+    made.setFixedHeight(height + made.horizontalScrollBar().sizeHint().height() + 4)
+    return made

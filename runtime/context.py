@@ -94,16 +94,13 @@ def repeats_itself(messages: list[Message]) -> bool:
 
 def _successes(call: ToolCall, messages: list[Message]) -> int:
     """How often exactly this call was made in `messages` and went well."""
-    asked: set[str] = set()
+    asked: dict[str, bool] = {}
     count = 0
     for message in messages:
         if isinstance(message, AssistantMessage):
             for earlier in message.calls:
-                if _same(call, earlier):
-                    asked.add(earlier.id)
-                else:
-                    asked.discard(earlier.id)
-        elif isinstance(message, ToolMessage) and message.ok and message.call_id in asked:
+                asked[earlier.id] = earlier.arguments == call.arguments and _same(call, earlier)
+        elif isinstance(message, ToolMessage) and message.ok and asked.get(message.call_id):
             count += 1
     return count
 

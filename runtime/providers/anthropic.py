@@ -14,7 +14,7 @@ from runtime.messages import Image, JsonObject, ToolMessage, UserMessage
 from runtime.permits import is_local
 from runtime.providers import faults
 from runtime.providers.anthropic_models import Kind, kind, learn
-from runtime.providers.anthropic_reply import Reply
+from runtime.providers.anthropic_reply import Reading
 from runtime.providers.anthropic_request import Prepared, prepare
 from runtime.providers.connection import Connection, HostRefused
 from runtime.providers.provider import Failed, ModelInfo, Request, StreamItem, Traits
@@ -103,7 +103,7 @@ class AnthropicProvider:
     async def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
         """See Provider."""
         prepared = self._prepare(request)
-        reply = Reply(self._connection.provider, request.model, prepared)
+        reading = Reading(self._connection.provider, request.model, prepared)
         try:
             client, headers = await self._ready(request.model)
         except OrionError as error:
@@ -123,20 +123,20 @@ class AnthropicProvider:
                 stream=True,
                 stream_cls=AsyncStream[object],
             )
-            reply.begun = True
+            reading.begun = True
             async with stream:
                 if "event-stream" not in stream.response.headers.get("content-type", ""):
                     raise faults.malformed(self._connection.provider, "it is no stream of events")
                 async for event in stream:
-                    for item in reply.take(event):
+                    for item in reading.take(event):
                         yield item
-                    if reply.ended:
+                    if reading.ended:
                         await _drain(stream)
                         break
         except (OrionError, AnthropicError, HostRefused, httpx2.HTTPError, ValueError) as error:
-            yield Failed(self._fault(error, request.model, reply.begun))
+            yield Failed(self._fault(error, request.model, reading.begun))
             return
-        yield reply.end(self.window(request.model))
+        yield reading.end(self.window(request.model))
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -182,6 +182,7 @@ class AnthropicProvider:
             max_retries=0,
             timeout=Timeout(silence, connect=min(silence, CONNECTING)),
             http_client=self._connection.client(),
+            open_telemetry=False,
         )
 
     async def _page(self, asked: JsonObject) -> JsonObject:

@@ -49,7 +49,7 @@ class _Block:
 
 
 @dataclass(slots=True)
-class Reply:
+class Reading:
     """Turns the events of one reply into the house's items. `begun` once the service answered, `ended` once
     it said that the reply is whole."""
 

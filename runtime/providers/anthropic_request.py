@@ -48,6 +48,10 @@ _BETAS = {
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
 _ID_LENGTH, _NAME_LENGTH = 64, 128
 
+_NOT_AT_THE_TOP = frozenset({"oneOf", "anyOf", "allOf"})
+"""Keywords the service refuses at the top of a schema. Arguments are checked against the whole one later."""
+
+_GONE = "It is not available any more."
 _UNSEEN = "[a picture that cannot be seen]"
 _NO_RESULT = "There is no result; the call was broken off."
 _NO_OUTPUT = "It failed without saying why."
@@ -88,9 +92,10 @@ def prepare(request: Request, provider: str, kind: Kind) -> Prepared:
     body |= thinking
     if kind.sampling:
         body["temperature"] = request.temperature
-    if tools := _tools(request, native):
-        body["tools"] = tools
-        if request.answer:
+    tools = _tools(request, native)
+    if tools or turns.called:
+        body["tools"] = tools or [_gone(name) for name in turns.called]
+        if request.answer or not tools:
             body["tool_choice"] = {"type": "none"}
     if request.system.strip():
         body["system"] = [{"type": "text", "text": request.system}]
@@ -155,8 +160,14 @@ def _tools(request: Request, native: Sequence[NativeTool]) -> list[JsonObject]:
     for spec in request.tools:
         if spec.name not in taken:
             schema = {"type": "object", "properties": {}} | spec.parameters
+            schema = {name: value for name, value in schema.items() if name not in _NOT_AT_THE_TOP}
             tools.append({"name": _name(spec.name), "description": spec.description, "input_schema": schema})
     return tools
+
+
+def _gone(name: str) -> JsonObject:
+    """A tool of which only calls are left; the service wants to be told of it all the same."""
+    return {"name": name, "description": _GONE, "input_schema": {"type": "object", "properties": {}}}
 
 
 def _mark(body: JsonObject) -> None:
@@ -206,13 +217,15 @@ def _unsealed(part: Reasoning, model: str) -> tuple[int, int, JsonObject] | None
 class _Turns:
     """Builds the messages: roles take turns, each call has its result at the head of the next message, ids
     are unique and of the letters the service takes, and no text is empty. `families` maps names of native
-    tools to the sets of tools they stand for. `unseen` tells whether a picture was left out."""
+    tools to the sets of tools they stand for. `called` holds the names of all calls, `unseen` tells whether a
+    picture was left out."""
 
     model: str
     provider: str
     sees: bool
     families: dict[str, str]
     done: list[JsonObject] = field(default_factory=list)
+    called: dict[str, None] = field(default_factory=dict)
     unseen: bool = False
     _open: dict[str, list[JsonObject]] = field(default_factory=dict)
     _ids: set[str] = field(default_factory=set)
@@ -262,6 +275,7 @@ class _Turns:
         arguments = dict(call.arguments)
         block: JsonObject = {"type": "tool_use", "id": self._id(call.id), "name": _name(call.name)}
         result: JsonObject = {"type": "tool_result", "tool_use_id": block["id"]}
+        self.called[block["name"]] = None
         family = self.families.get(call.name)
         if family and isinstance(arguments.get("action"), str):
             block |= {"name": arguments.pop("action"), "toolset_name": family}
@@ -285,12 +299,16 @@ class _Turns:
             self._say("user", [*_texts(f"[result of {message.name}]"), *blocks])
             return
         result = waiting.pop(0)
+        pictures: list[JsonObject] = []
         if not message.ok:
+            # The result of a call that failed may hold nothing but text.
+            pictures = [block for block in blocks if block["type"] == "image"]
+            blocks = [block for block in blocks if block["type"] == "text"] or _texts(_NO_OUTPUT)
             result["is_error"] = True
-            blocks = blocks or _texts(_NO_OUTPUT)
         if blocks:
             result["content"] = blocks
         self._answer(result)
+        self._say("user", pictures)
 
     def _answer(self, result: JsonObject) -> None:
         """Results come before anything else the user's side says."""

@@ -172,6 +172,10 @@ def complaints(body: JsonObject) -> Iterator[str]:
     for tool in body.get("tools", []):
         if "type" not in tool and tool["input_schema"].get("type") != "object":
             yield f"tools: {tool['name']}: input_schema must be of type object"
+        if {"oneOf", "anyOf", "allOf"} & tool.get("input_schema", {}).keys():
+            yield f"tools: {tool['name']}: input_schema does not support anyOf at the top level"
+    if "tools" not in body and '"tool_use"' in json.dumps(body["messages"]):
+        yield "requests which have tool_use or tool_result blocks in messages must define tools"
     yield from _about_messages(body["messages"])
 
 
@@ -195,6 +199,9 @@ def _about_messages(messages: list[JsonObject]) -> Iterator[str]:
         results = [block["tool_use_id"] for block in message["content"] if block["type"] == "tool_result"]
         if sorted(results) != sorted(asked):
             yield f"messages.{place}: each tool_use block must have a tool_result in the next message"
+        for block in message["content"]:
+            if block.get("is_error") and any(part["type"] != "text" for part in block["content"]):
+                yield f"messages.{place}: all content must be type text if is_error is true"
         kinds = [block["type"] for block in message["content"]]
         if kinds != sorted(kinds, key=lambda kind: kind != "tool_result"):
             yield f"messages.{place}: tool_result blocks must come first"

@@ -12,7 +12,7 @@ from runtime.events import Body
 from runtime.messages import AssistantMessage, JsonObject, Message, Text, ToolSpec, UserMessage
 from runtime.providers.anthropic import AnthropicProvider
 from runtime.providers.anthropic_models import kind
-from runtime.providers.anthropic_reply import Reply as Reading
+from runtime.providers.anthropic_reply import Reading
 from runtime.providers.anthropic_request import Prepared, prepare
 from runtime.providers.provider import Request, StreamItem
 from runtime.reply import Reply

@@ -69,14 +69,15 @@ def test_results_of_one_reply_come_together_and_before_everything_else() -> None
             ASKED,
             AssistantMessage("", (), calls, NAME),
             UserMessage((Text("Hurry."),)),
-            ToolMessage("b", "clock", (), ok=False),
+            ToolMessage("b", "clock", (Image("image/png", PIXEL),), ok=False),
             ToolMessage("a", "weather", (Text("rain"), Image("image/png", PIXEL))),
         )
     ).body
     results = unmarked(body["messages"][2]["content"])
-    assert [found.get("tool_use_id", "-") for found in results] == ["b", "a", "c", "-"]
-    assert [found.get("is_error", False) for found in results] == [True, False, True, False]
-    assert results[0]["content"][0]["text"]
+    assert [found.get("tool_use_id", "-") for found in results] == ["b", "a", "c", "-", "-"]
+    assert [found.get("is_error", False) for found in results] == [True, False, True, False, False]
+    assert [part["type"] for part in results[0]["content"]] == ["text"]
+    assert results[4]["type"] == "image"
     assert results[1]["content"] == [
         {"type": "text", "text": "rain"},
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}},
@@ -218,3 +219,18 @@ def test_headers_are_named_once_and_tools_of_other_services_are_left_out() -> No
     prepared = made(asking(model=OLDER, native=native, tools=()))
     assert prepared.betas == ("computer-use-2025-01-24",)
     assert [tool["name"] for tool in prepared.body["tools"]] == ["computer", "bash", "editor"]
+
+
+def test_calls_of_tools_that_are_gone_can_still_be_told() -> None:
+    reply = AssistantMessage("", (), (ToolCall("a", "clock", {}), ToolCall("b", "clock", {})), NAME)
+    body = made(asking(ASKED, reply, ASKED, tools=())).body
+    assert [tool["name"] for tool in body["tools"]] == ["clock"]
+    assert body["tool_choice"] == {"type": "none"}
+
+
+def test_a_schema_has_no_alternatives_at_its_top() -> None:
+    either = ToolSpec(
+        "find", "Finds.", {"anyOf": [{"required": ["x"]}], "properties": {"x": {"anyOf": [{}]}}}
+    )
+    (tool,) = unmarked(made(asking(tools=(either,))).body["tools"])
+    assert tool["input_schema"] == {"type": "object", "properties": {"x": {"anyOf": [{}]}}}

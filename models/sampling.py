@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import math
 import secrets
-from heapq import nlargest
 from typing import Any
 
 from models.generation import Sampling
+from models.shortlist import Shortlist
 
 _PENALISED = 64
 """How many last tokens the repeat penalty looks at."""
@@ -34,6 +34,7 @@ class Sampler:
         self._free = sampler_chain(api, sampling, vocab, history)
         self._strict: Any = None
         self._grammar: Any = None
+        self._short: Shortlist | None = None
         self._last = -1
         self._one = api.llama_token_data(0, 1.0, 0.0)
         self._alone = api.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
@@ -50,11 +51,25 @@ class Sampler:
         if not self._allowed(token):
             token = self._ending(token, context)
         if token < 0:
+            token = self._likely(context)
+        if token < 0:
             token = int(api.llama_sampler_sample(self._strict, context, -1))
         else:
             api.llama_sampler_accept(self._strict, token)
         self._last = token
         return token
+
+    def _likely(self, context: Any) -> int:
+        """A choice among the likeliest tokens that are allowed; -1 where none of them is."""
+        if self._sampling.repeat_penalty != 1.0:
+            return -1
+        return self._shortlist().choose(context, self._grammar, self._free)
+
+    def _shortlist(self) -> Shortlist:
+        if self._short is None:
+            size = self._api.llama_vocab_n_tokens(self._vocab)
+            self._short = Shortlist(self._api, size)
+        return self._short
 
     def _allowed(self, token: int) -> bool:
         self._one.id, self._one.logit = token, 1.0
@@ -67,9 +82,7 @@ class Sampler:
         refused token `wanted` would go on with it."""
         if self._piece(self._last)[-1:] not in _DIGITS or self._piece(wanted)[:1] in _NUMBER:
             return -1
-        logits = self._api.llama_get_logits_ith(context, -1)
-        size = self._api.llama_vocab_n_tokens(self._vocab)
-        for token in nlargest(_LIKELY, range(size), key=logits.__getitem__):
+        for token in self._shortlist().likeliest(context, _LIKELY):
             if self._piece(token)[:1] not in _NUMBER and self._allowed(token):
                 return token
         return -1
@@ -97,6 +110,9 @@ class Sampler:
 
     def close(self) -> None:
         """Free the chains; idempotent."""
+        if self._short is not None:
+            self._short.close()
+        self._short = None
         for chain in (self._free, self._strict):
             if chain is not None:
                 self._api.llama_sampler_free(chain)

@@ -42,10 +42,22 @@ class Library:
         self.allowed = grammar
         return "grammar" if grammar else ""
 
-    def llama_sampler_apply(self, sampler: str, tokens: Any) -> None:
-        token = tokens._obj.data[0]
-        if PIECES[token.id] not in self.allowed.split(b"|"):
-            token.logit = float("-inf")
+    def llama_sampler_apply(self, sampler: str | list[str], tokens: Any) -> None:
+        found = tokens._obj
+        choices = [found.data[at] for at in range(found.size)]
+        if sampler == "top":
+            order = sorted([(token.logit, token.id) for token in choices], reverse=True)
+            for token, (logit, name) in zip(choices, order, strict=True):
+                token.id, token.logit = name, logit
+        elif sampler == "grammar":
+            for token in choices:
+                if PIECES[token.id] not in self.allowed.split(b"|"):
+                    token.logit = float("-inf")
+        else:
+            found.selected = max(range(found.size), key=lambda at: choices[at].logit)
+
+    def llama_sampler_init_top_k(self, count: int) -> str:
+        return "top"
 
     def llama_sampler_sample(self, chain: list[str], context: Any, at: int) -> int:
         free = "grammar" not in chain

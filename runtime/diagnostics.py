@@ -33,6 +33,7 @@ def report(home: Home, checks: Iterable[Check] = ()) -> str:
         ("Orion Desktop", _versions()),
         ("Home", [f"{home.root}", f"workspace {home.workspace}"]),
         ("Settings", _settings(home, redactor)),
+        ("Network", _network(home)),
         ("Checks", [_line(check) for check in checks]),
         (f"Last {_LOG_LINES} log lines", logs.last_lines(home.logs, _LOG_LINES)),
     ]
@@ -70,6 +71,13 @@ def _settings(home: Home, redactor: Redactor) -> list[str]:
     except OrionError as error:
         return [f"unreadable: {error}"]
     return json.dumps(redactor.data(settings.model_dump(mode="json")), indent=1).splitlines()
+
+
+def _network(home: Home) -> list[str]:
+    """Hosts and counts only; empty while nothing was reached."""
+    from runtime.checks.network import totals
+
+    return totals(home)
 
 
 def _line(check: Check) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runtime.checks import extras, machine, model, program
+from runtime.checks import extras, machine, model, network, program
 from runtime.checks.check import Check
 from runtime.paths import Home
 
@@ -25,6 +25,8 @@ def every_check(home: Home) -> Iterator[Check]:
     yield model.engine()
     yield machine.qt()
     yield machine.display()
+    yield network.network(home)
+    yield network.keys(home)
     yield extras.keyring()
     yield extras.audio()
     yield extras.containers()

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from resources.translation import _
-from runtime.cli import exit_codes
+from runtime.cli import exit_codes, keys, network
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal
 
@@ -36,6 +36,9 @@ models_app = typer.Typer(
     help=_("List the models that can answer, and choose one."), no_args_is_help=True, rich_markup_mode=None
 )
 app.add_typer(models_app, name="models")
+
+app.add_typer(network.app, name="network")
+app.add_typer(keys.app, name="keys")
 
 Json = Annotated[bool, typer.Option("--json", help=_("Print JSON for a program to read."))]
 SessionId = Annotated[

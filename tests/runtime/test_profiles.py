@@ -26,7 +26,9 @@ GOOD = "name: mine\nprovider: local\nmodel: bundled\n"
 
 def test_the_shipped_profiles_are_good(tmp_path: Path) -> None:
     profiles = Profiles(tmp_path)
-    assert {"orion", "orion-local", "orion-ollama", "orion-demo"} <= set(profiles.names())
+    shipped = {"orion", "orion-claude", "orion-computer", "orion-demo", "orion-local", "orion-ollama"}
+    assert shipped <= set(profiles.names())
+    assert profiles.get("orion-computer").computer_use
     assert profiles.notices() == []
     assert profiles.get("orion-local").policy.max_iterations == 25
 
@@ -46,6 +48,8 @@ def test_what_a_shipped_profile_names_is_there(name: str, tmp_path: Path) -> Non
     ("name", "provider", "host"),
     [
         ("orion", "openai", "api.openai.com"),
+        ("orion-claude", "anthropic", "api.anthropic.com"),
+        ("orion-computer", "anthropic", "api.anthropic.com"),
         ("orion-ollama", "ollama", "127.0.0.1"),
         ("orion-local", "local", None),
     ],
@@ -59,7 +63,8 @@ def test_a_shipped_profile_says_who_answers_and_where(
 
 
 def test_the_profile_of_a_service_falls_back_to_this_machine(tmp_path: Path) -> None:
-    assert Profiles(tmp_path).get("orion").fallback == ("orion-local",)
+    for name in ("orion", "orion-claude", "orion-computer"):
+        assert Profiles(tmp_path).get(name).fallback == ("orion-local",)
     assert Profiles(tmp_path).get("orion-ollama").fallback == ()
 
 

@@ -23,6 +23,7 @@ from runtime.providers.provider import (
     StreamItem,
     TextDelta,
 )
+from runtime.providers.think_tags import ThinkTags
 
 _STOPS: dict[str, StopReason] = {
     "length": "length",
@@ -87,6 +88,7 @@ class ChatReading:
         self._model = model
         self._calls: list[_Writing] = []
         self._slots: dict[int, _Writing] = {}
+        self._tags = ThinkTags()
         self._thought = ""
         self._details: list[JsonObject] = []
         self._open = False
@@ -115,7 +117,12 @@ class ChatReading:
 
     def rest(self, window: int, notices: Notices) -> Iterator[StreamItem]:
         """See Reading."""
+        thought, text = self._tags.rest()
+        if thought:
+            yield ReasoningDelta(thought)
         yield from self._close()
+        if text:
+            yield TextDelta(text)
         if self._stop == "error":
             yield Failed(faults.refused(self._provider, self._model, 502, ""))
             return
@@ -134,8 +141,10 @@ class ChatReading:
     def _take(self, delta: _Delta) -> Iterator[StreamItem]:
         yield from self._think(delta)
         thought, text = _texts(delta.content)
+        if text:
+            tagged, text = self._tags.take(text)
+            thought += tagged
         if thought:
-            self._open = True
             yield ReasoningDelta(thought)
         if delta.refusal:
             self._refused = True

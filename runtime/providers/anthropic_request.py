@@ -102,13 +102,10 @@ def prepare(request: Request, provider: str, kind: Kind) -> Prepared:
     body["messages"] = turns.done
     _mark(body)
     unseen: Notices = (("content_left_out", {"model": request.model, "what": _("pictures")}),)
+    betas += tuple(beta for tool in native if (beta := tool.beta or _BETAS.get(tool.type)))
     return Prepared(
         body,
-        tuple(
-            dict.fromkeys(
-                [*betas, *(beta for tool in native if (beta := tool.beta or _BETAS.get(tool.type)))]
-            )
-        ),
+        tuple(dict.fromkeys(betas)),
         {_name(tool.name): tool.name for tool in request.tools},
         {family: tool.name for tool in native if (family := _family(tool))},
         unseen if turns.unseen else (),
@@ -141,13 +138,14 @@ def _thinking(request: Request, provider: str, kind: Kind) -> tuple[JsonObject, 
 
 
 def _mid_turn_of_another(request: Request, provider: str) -> bool:
-    """Whether results are sent for calls that no thinking of this model led to: a model with a budget does
-    not accept them while it is to think."""
+    """Whether results are sent in a turn that did not begin with thinking of this model: one with a budget
+    does not accept that while it is to think."""
     if not request.messages or not isinstance(request.messages[-1], ToolMessage):
         return False
-    replies = (message for message in reversed(request.messages) if isinstance(message, AssistantMessage))
-    last = next(replies, None)
-    return last is None or not _thoughts(last, request.model, provider)
+    said = [place for place, message in enumerate(request.messages) if isinstance(message, UserMessage)]
+    turn = request.messages[said[-1] + 1 :] if said else request.messages
+    first = next((message for message in turn if isinstance(message, AssistantMessage)), None)
+    return first is None or not _thoughts(first, request.model, provider)
 
 
 def _tools(request: Request, native: Sequence[NativeTool]) -> list[JsonObject]:
@@ -200,7 +198,7 @@ def _thoughts(message: AssistantMessage, model: str, provider: str) -> list[tupl
 def _unsealed(part: Reasoning, model: str) -> tuple[int, int, JsonObject] | None:
     try:
         kept = json.loads(part.opaque)
-        chars, calls = kept["at"]
+        chars, calls = map(int, kept["at"])
         thinker = kept["model"]
     except (ValueError, TypeError, KeyError):
         return None

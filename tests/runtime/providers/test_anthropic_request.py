@@ -20,7 +20,7 @@ from runtime.messages import (
     UserMessage,
 )
 from runtime.providers.anthropic import AnthropicProvider
-from runtime.providers.anthropic_request import BINDING
+from runtime.providers.anthropic_request import BINDING, seal
 from runtime.providers.provider import Effort, Finished, NativeTool, StreamItem
 from tests.wire.anthropic import MODEL, NAME, OLDER, Wire
 from tests.wire.anthropic_score import (
@@ -182,6 +182,12 @@ def test_a_budget_is_not_asked_for_in_the_middle_of_anothers_turn() -> None:
     history = (ASKED, reply, ToolMessage("a", "clock", (Text("noon"),)))
     assert "thinking" not in made(asking(*history, model=OLDER, effort="high")).body
     assert "thinking" in made(asking(*history, ASKED, model=OLDER, effort="high")).body
+    thinker = (Reasoning("Hm.", seal(OLDER, 0, 0, signature="s")),)
+    own = (ASKED, replace(reply, reasoning=thinker, provider=NAME), history[2])
+    silent = (replace(reply, calls=(ToolCall("b", "clock", {}),)), ToolMessage("b", "clock", (Text("one"),)))
+    body = made(asking(*own, *silent, model=OLDER, effort="high")).body
+    assert len(thoughts(body)) == 1
+    assert "thinking" in body
 
 
 def test_words_alone_can_be_asked_for_while_the_tools_stay() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from desktop.context_bar import ContextBar
 from desktop.parts import ElidedLabel, label
+from desktop.spent import Spent
 from desktop.theme import Theme, spacing
 from resources.translation import _
 from runtime.events import (
@@ -35,6 +37,7 @@ class StatusLine(QFrame):
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName(_("Progress of the model"))
         self.speed = label("")
+        self.spent = Spent()
         self.context = ContextBar(theme)
         row = QHBoxLayout(self)
         row.setContentsMargins(spacing(2), 0, spacing(2), 0)
@@ -42,12 +45,14 @@ class StatusLine(QFrame):
         row.addWidget(self.progress)
         row.addWidget(self.state, 1)
         row.addWidget(self.speed)
+        row.addWidget(self.spent.widget)
         row.addWidget(self.context)
         self.reset("IDLE")
 
     def reset(self, state: str) -> None:
         """Forget the figures of the last session and show `state`."""
         self.speed.clear()
+        self.spent.reset()
         self.context.reset()
         self.progress.hide()
         self._say(_STATES[state]())
@@ -78,6 +83,7 @@ class StatusLine(QFrame):
             case UsageReport() as usage:
                 self._on_usage(usage)
             case Done(reason=reason, seconds=seconds):
+                self.spent.end_turn()
                 self.progress.hide()
                 self._say(_DONE.get(reason, _DONE["complete"])().format(seconds=f"{seconds:.1f}"))
             case _:
@@ -104,6 +110,18 @@ class StatusLine(QFrame):
         if usage.tokens_per_second > 0:
             self.speed.setText(_("{n} tokens/s").format(n=f"{usage.tokens_per_second:.0f}"))
         self.context.set_used(usage.prompt + usage.completion, usage.window)
+        self.spent.add(usage)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """What was spent gives way where the line is short, so that the words of the state can be read."""
+        beside = sum(made.sizeHint().width() + spacing(4) for made in (self.speed, self.context))
+        words = 14 * self.fontMetrics().averageCharWidth()
+        self.spent.fit(self.width() - beside - words - spacing(8))
 
     def _say(self, text: str) -> None:
         if text != self.state.text():

@@ -134,4 +134,4 @@ def priced(figures: JsonObject, *, local: bool) -> str:
     if figures["unknown"] and figures["unknown"] == figures["calls"]:
         return _("unknown")
     cost = dollars(figures["cost"])
-    return _("{cost} and more").format(cost=cost) if figures["unknown"] else cost
+    return _("at least {cost}").format(cost=cost) if figures["unknown"] else cost

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import date, timedelta
 from typing import Literal
 
+from resources.translation import _, ngettext
 from runtime.messages import JsonObject
 from runtime.usage_record import Step, Sum, UsageRecord
 
@@ -53,6 +54,29 @@ def report(record: UsageRecord, span: Range, now: float) -> JsonObject:
         "periods": [{"bucket": bucket, **asdict(periods[bucket])} for bucket in sorted(periods)],
         "models": [_model(key, found) for key, found in sorted(models.items(), key=_dearest)],
     }
+
+
+def remarks(report: JsonObject) -> list[str]:
+    """What a person must know to read the figures of Spending.report rightly."""
+    total, found = report["total"], []
+    if count := total["unknown"]:
+        words = ngettext(
+            "The price of {count} call is not known and not in the sum; write it into {path}.",
+            "The prices of {count} calls are not known and not in the sum; write them into {path}.",
+            count,
+        )
+        found.append(words.format(count=count, path=report["own_prices"]))
+    if count := total["estimated"]:
+        words = ngettext(
+            "{count} answer broke off; its tokens are a guess.",
+            "{count} answers broke off; their tokens are a guess.",
+            count,
+        )
+        found.append(words.format(count=count))
+    if total["cost"]:
+        day = min(made["date"] for made in report["prices"])
+        found.append(_("Prices as of {date}; the bill of the service is what counts.").format(date=day))
+    return found
 
 
 def _midnight(day: date) -> float:

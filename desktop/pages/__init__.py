@@ -29,6 +29,7 @@ def pages() -> list[Page]:
         Page("permissions", "shield", _("Permissions"), _permissions),
         Page("services", "key", _("Services"), _services),
         Page("network", "network", _("Network"), _network),
+        Page("usage", "usage", _("Usage"), _usage),
         Page("settings", "settings", _("Settings"), _settings),
         Page("about", "about", _("About"), _about),
     ]
@@ -50,6 +51,12 @@ def _network(bridge: Bridge, theme: Theme) -> QWidget:
     from desktop.pages.network import NetworkPage
 
     return NetworkPage(bridge, theme)
+
+
+def _usage(bridge: Bridge, theme: Theme) -> QWidget:
+    from desktop.pages.usage import UsagePage
+
+    return UsagePage(bridge, theme)
 
 
 def _settings(bridge: Bridge, theme: Theme) -> QWidget:

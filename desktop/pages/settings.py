@@ -15,7 +15,7 @@ from desktop.theme import Theme, spacing
 from resources.sentences import sentence
 from resources.translation import _
 
-_UNITS = {"mb": "MB", "seconds": "s"}
+_UNITS = {"mb": "MB", "seconds": "s", "usd": "USD"}
 
 
 class SettingsPage(QScrollArea):

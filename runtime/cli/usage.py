@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from resources.translation import _, ngettext
+from resources.translation import _
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal, visible
 from runtime.paths import find_home
 from runtime.pricing import dollars, priced
 from runtime.settings import load_settings
 from runtime.spending import Spending
-from runtime.usage_report import Range
+from runtime.usage_report import Range, remarks
 
 Row = dict[str, Any]
 _NARROWEST = 20
@@ -35,8 +35,8 @@ def usage(terminal: Terminal, span: Range, *, as_json: bool) -> ExitCode:
     width = terminal.width if terminal.out_tty else 120
     for line in table(report, width):
         terminal.answer(line + "\n")
-    for note in notes(report):
-        terminal.note(note)
+    for remark in remarks(report):
+        terminal.note(remark)
     return ExitCode.OK
 
 
@@ -63,28 +63,6 @@ def table(report: Row, width: int) -> Iterator[str]:
             name = _("cap for a day") if cap["setting"] == "spending.daily_usd" else _("cap for a month")
             spent = _("{spent} of {limit}").format(spent=dollars(cap["spent"]), limit=dollars(cap["limit"]))
             yield f"{name}: {spent}"
-
-
-def notes(report: Row) -> Iterator[str]:
-    """What must be known to read the table rightly."""
-    total = report["total"]
-    if count := total["unknown"]:
-        words = ngettext(
-            "The price of {count} call is not known; it is not in the sum. Write it into {path}.",
-            "The price of {count} calls is not known; they are not in the sum. Write it into {path}.",
-            count,
-        )
-        yield words.format(count=count, path=report["own_prices"])
-    if count := total["estimated"]:
-        words = ngettext(
-            "{count} answer broke off, and its tokens are a guess.",
-            "{count} answers broke off, and their tokens are a guess.",
-            count,
-        )
-        yield words.format(count=count)
-    if total["cost"]:
-        days = sorted({made["date"] for made in report["prices"]})
-        yield _("Prices as of {date}; the bill of the service is what counts.").format(date=days[0])
 
 
 def _figures(row: Row, local: bool) -> str:

@@ -38,7 +38,7 @@ def test_the_table_shows_tokens_and_cost_by_model(fresh_home: Path, monkeypatch:
     assert lines[1].split() == ["openai/gpt-6-luna", "1", "12,000", "10,000", "345", "$1.25"]
     assert lines[2].split() == ["local/small", "1", "12,000", "10,000", "345", "free"]
     assert lines[3].split() == ["openai/new", "1", "12,000", "10,000", "345", "unknown"]
-    assert lines[4].split() == ["total", "3", "36,000", "30,000", "1,035", "$1.25", "and", "more"]
+    assert lines[4].split() == ["total", "3", "36,000", "30,000", "1,035", "at", "least", "$1.25"]
     assert lines[5] == "cap for a day: $1.25 of $5.00"
     assert "The price of 1 call is not known" in ran.err
     assert ran.code == 0

@@ -30,7 +30,7 @@ from runtime.providers.provider import Failed, Finished, Provider, Request, Stre
 from runtime.redaction import HIDDEN
 from tests.runtime.cli.commands import command
 from tests.runtime.scripted_house import Watch
-from tests.wire import anthropic, ollama
+from tests.wire import anthropic, ollama, openai_chat, openai_responses
 from tests.wire.links import connect
 from tests.wire.server import Play, Say, WireServer
 
@@ -40,9 +40,10 @@ KEYS = ("sk-planted-0123456789abcdefghijkl", "Planted.of/an+odd=shape~4711")
 ASK = command("ask", "Hello", "--profile", "planted", "--json")
 ECHO = "the key {key} (?key={quoted}, Bearer {key}) is not liked"
 TRACES = ("receive_response_headers", "HTTP Response: ")
+APIS = {openai_chat: "chat", openai_responses: "responses"}
 SERVICES = pytest.mark.parametrize(
     "wire",
-    [pytest.param(module, id=module.NAME) for module in (anthropic, ollama)],
+    [pytest.param(module, id=module.NAME) for module in (openai_chat, openai_responses, anthropic, ollama)],
 )
 WITH_KEYS = pytest.mark.parametrize("key", KEYS, ids=["known", "odd"])
 
@@ -289,11 +290,13 @@ def chosen(key: str) -> list[Play]:
 
 def wire_provider(wire: ModuleType) -> str:
     """The provider's name in profiles."""
-    return str(wire.NAME)
+    return str(wire.NAME).partition("-")[0]
 
 
 def write_profile(home: Path, wire: ModuleType, address: str) -> None:
     folder = home / "profiles"
     folder.mkdir(parents=True, exist_ok=True)
     profile: dict[str, Any] = {"name": "planted", "provider": wire_provider(wire), "model": wire.MODEL}
+    if wire in APIS:
+        profile["api"] = APIS[wire]
     YAML(typ="safe").dump(profile | {"base_url": address}, folder / "planted.yaml")

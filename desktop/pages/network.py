@@ -6,22 +6,12 @@ import time
 from datetime import datetime
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QHBoxLayout,
-    QHeaderView,
-    QScrollArea,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QScrollArea, QVBoxLayout, QWidget
 
 from desktop import desk_services
 from desktop.bridge import Bridge
 from desktop.parts import button, label, line
+from desktop.table import ReadingTable
 from desktop.theme import Theme, spacing
 from resources.translation import _
 
@@ -136,7 +126,7 @@ def amount(size: int) -> str:
     return ""
 
 
-def _hosts(title: str, rows: Rows) -> QTableWidget:
+def _hosts(title: str, rows: Rows) -> ReadingTable:
     names = [_("Host"), _("Times"), _("Sent"), _("Received"), _("First"), _("Last")]
     lines = [
         [
@@ -152,7 +142,7 @@ def _hosts(title: str, rows: Rows) -> QTableWidget:
     return _table(title, names, lines, right=(1, 2, 3))
 
 
-def _entries(entries: Rows) -> QTableWidget:
+def _entries(entries: Rows) -> ReadingTable:
     names = [_("When"), _("Host"), _("For"), _("Answer"), _("Sent"), _("Received"), _("Seconds")]
     lines = [
         [
@@ -179,35 +169,9 @@ def _day(when: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
 
 
-def _table(name: str, headers: list[str], lines: list[list[str]], right: tuple[int, ...]) -> QTableWidget:
-    """A table to read, as high as its rows; it scrolls sideways where the window is narrow."""
-    made = QTableWidget(len(lines), len(headers))
-    made.setAccessibleName(name)
-    made.setHorizontalHeaderLabels(headers)
-    made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    made.setTabKeyNavigation(False)
-    made.setShowGrid(False)
-    made.setWordWrap(False)
-    made.verticalHeader().hide()
-    made.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    for y, texts in enumerate(lines):
-        for x, text in enumerate(texts):
-            cell = QTableWidgetItem(text)
-            cell.setToolTip(text)
-            side = Qt.AlignmentFlag.AlignRight if x in right else Qt.AlignmentFlag.AlignLeft
-            cell.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
-            made.setItem(y, x, cell)
-    header = made.horizontalHeader()
-    header.setHighlightSections(False)
-    for x in range(len(headers)):
-        side = Qt.AlignmentFlag.AlignRight if x in right else Qt.AlignmentFlag.AlignLeft
-        if (head := made.horizontalHeaderItem(x)) is not None:
-            head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    header.setMinimumSectionSize(header.fontMetrics().averageCharWidth() * 8)
-    header.setStretchLastSection(len(headers) - 1 not in right)
-    made.resizeRowsToContents()
-    height = header.sizeHint().height() + sum(made.rowHeight(y) for y in range(len(lines)))
-    made.setFixedHeight(height + made.horizontalScrollBar().sizeHint().height() + 4)
+def _table(name: str, headers: list[str], lines: list[list[str]], right: tuple[int, ...]) -> ReadingTable:
+    """A table in which every cell is whole; it scrolls sideways where the window is narrow."""
+    made = ReadingTable(name, headers, right)
+    made.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    made.set_rows(lines)
     return made

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
+
+from runtime.usage_report import Range, read
 
 if TYPE_CHECKING:
     from desktop.desk import Desk
-    from runtime.usage_report import Range
 
 Plain = dict[str, Any]
 
 
 async def usage(desk: Desk, span: Range) -> Plain:
     """The figures of a stretch of time, as Spending.report gives them."""
-    return desk.runtime.spending.report(span)
+    spending = desk.runtime.spending
+    return spending.explain(await asyncio.to_thread(read, spending.path, span, spending.now()))

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from resources.translation import _
@@ -16,7 +17,7 @@ from runtime.pricing import Prices, dollars
 from runtime.providers.provider import Notices, Request, Traits
 from runtime.settings import Caps
 from runtime.usage_record import Call, Sum, UsageRecord
-from runtime.usage_report import Range, day_began, month_began, report
+from runtime.usage_report import Range, day_began, month_began, read
 
 NEAR = 0.8
 """From this part of a cap on the user is told, once."""
@@ -120,10 +121,10 @@ class Spending:
         if caps.session_usd:
             found.append(Cap("session_usd", caps.session_usd, spent()))
         if caps.daily_usd:
-            today = self._record.total(since=day_began(now)).cost
+            today = self._record.spent(day_began(now))
             found.append(Cap("daily_usd", caps.daily_usd, today))
         if caps.monthly_usd:
-            month = self._record.total(since=month_began(now)).cost
+            month = self._record.spent(month_began(now))
             found.append(Cap("monthly_usd", caps.monthly_usd, month))
         return found
 
@@ -134,15 +135,24 @@ class Spending:
 
     def total(self, session: str, turn: str = "") -> Sum:
         """What a session, or one turn of it, used."""
-        return self._record.total(session=session, turn=turn)
+        return self._record.total(session, turn)
 
     def now(self) -> float:
         """Seconds since the epoch."""
         return self._clock()
 
+    @property
+    def path(self) -> Path:
+        """Where the record lies."""
+        return self._record.path
+
     def report(self, span: Range) -> JsonObject:
-        """The figures of a stretch of time for a page or a table; see `usage_report.report`."""
-        found = report(self._record, span, self._clock())
+        """The figures of a stretch of time for a page or a table; see `usage_report.read` and `explain`."""
+        return self.explain(read(self.path, span, self._clock()))
+
+    def explain(self, found: JsonObject) -> JsonObject:
+        """Add to figures the caps [{setting, limit, spent}], when and where the shipped prices were read
+        [{provider, date, source}], and the file in which the user may write prices."""
         standing: dict[str, float] = {cap.name: cap.spent for cap in self.standing(lambda: 0.0)}
         caps = [
             {"setting": f"spending.{name}", "limit": limit, "spent": standing.get(name, 0.0)}

@@ -17,6 +17,9 @@ VERSION = 1
 PATIENCE_MS = 5000
 """How long a call waits while another process writes."""
 
+KEPT_SUMS = 4
+"""Beginnings of days and months whose sums are kept."""
+
 Step = Literal["hour", "day", "month"]
 
 _BUCKETS: dict[Step, str] = {"hour": "%Y-%m-%d %H", "day": "%Y-%m-%d", "month": "%Y-%m"}
@@ -93,6 +96,7 @@ class UsageRecord:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._db: apsw.Connection | None = None
+        self._spent: dict[float, tuple[int, float]] = {}
 
     def add(self, call: Call) -> None:
         """Write one call."""
@@ -105,13 +109,24 @@ class UsageRecord:
         with self._told():
             self._open().execute(f"INSERT INTO calls VALUES({', '.join('?' * len(values))})", values)
 
-    def total(self, *, since: float = 0.0, session: str = "", turn: str = "") -> Sum:
-        """The calls from `since` on, of one session or one turn of it where these are named."""
-        condition, values = "time >= ?", [since]
-        named: list[Any] = [session] * bool(session) + [turn] * bool(turn)
-        condition += " AND session = ?" * bool(session) + " AND turn = ?" * bool(turn)
-        rows = self._rows(f"SELECT {_SUMS} FROM calls WHERE {condition}", (*values, *named))
+    def total(self, session: str, turn: str = "") -> Sum:
+        """The calls of one session, or of one turn of it."""
+        condition = "session = ?" + " AND turn = ?" * bool(turn)
+        values = (session, turn) if turn else (session,)
+        rows = self._rows(f"SELECT {_SUMS} FROM calls WHERE {condition}", values)
         return Sum(*rows[0]) if rows else Sum()
+
+    def spent(self, since: float) -> float:
+        """Dollars of the calls from `since` on, as far as they are known. Asked again it reads only what was
+        added meanwhile, so that it can be asked before every call."""
+        last, cost = self._spent.get(since, (0, 0.0))
+        sql = "SELECT max(rowid), sum(cost) FILTER (WHERE time >= ?) FROM calls WHERE rowid > ?"
+        for newest, more in self._rows(sql, (since, last)):
+            last, cost = newest or last, cost + (more or 0.0)
+        if since not in self._spent and len(self._spent) >= KEPT_SUMS:
+            self._spent.clear()
+        self._spent[since] = (last, cost)
+        return cost
 
     def groups(self, since: float, step: Step) -> list[Group]:
         """The calls from `since` on by stretch of local time and by model, oldest first."""

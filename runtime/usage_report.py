@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Literal
 
 from resources.translation import _, ngettext
@@ -25,6 +26,15 @@ def day_began(now: float, back: int = 0) -> float:
 def month_began(now: float) -> float:
     """When the local month of `now` began."""
     return _midnight(_day(now).replace(day=1))
+
+
+def read(path: Path, span: Range, now: float) -> JsonObject:
+    """The report of the record at `path`, on any thread; raises as UsageRecord."""
+    record = UsageRecord(path)
+    try:
+        return report(record, span, now)
+    finally:
+        record.close()
 
 
 def report(record: UsageRecord, span: Range, now: float) -> JsonObject:

@@ -107,7 +107,9 @@ def _nearest(model: type[BaseModel], where: tuple[int | str, ...]) -> str:
     """The known name that looks most like the unknown one at `where`."""
     for part in where[:-1]:
         field = model.model_fields.get(str(part))
-        inner = (field.annotation, *get_args(field.annotation)) if field else ()
+        if field is None:  # a name the user chose, or a place in a list
+            continue
+        inner = (field.annotation, *get_args(field.annotation))
         models = [kind for kind in inner if isinstance(kind, type) and issubclass(kind, BaseModel)]
         if not models:
             return ""

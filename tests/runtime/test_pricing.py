@@ -99,6 +99,13 @@ def test_a_wrong_file_is_named_with_its_line(tmp_path: Path, text: str, code: st
     assert caught.value.fields["path"] == str(tmp_path / "pricing.yaml")
 
 
+def test_a_misspelt_name_is_told_with_the_right_one(tmp_path: Path) -> None:
+    text = "makers:\n  shop:\n    models:\n      m: {input: 1, output: 1, cache_writes: 2}\n"
+    with pytest.raises(OrionError) as caught:
+        own(tmp_path, text).check()
+    assert caught.value.fields["nearest"] == "cache_write"
+
+
 def test_a_file_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OrionError) as caught:
         own(tmp_path, "version: 99\nmakers: {}\n").check()

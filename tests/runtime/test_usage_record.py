@@ -56,21 +56,35 @@ def test_what_was_added_is_summed(tmp_path: Path) -> None:
     record = UsageRecord(tmp_path / "usage.db")
     for made in (call(), call(turn="t2", cost=None), call(session="s2", time=2000.0, estimated=True)):
         record.add(made)
-    assert record.total() == Sum(3, 300, 180, 30, 60, 15, 1.0, 1, 1)
-    assert record.total(session="s1", turn="t1") == Sum(1, 100, 60, 10, 20, 5, 0.5)
-    assert record.total(session="s1").unknown == 1
-    assert record.total(since=1500.0).calls == 1
-    assert record.total(session="nobody") == Sum()
+    assert record.total("s1") == Sum(2, 200, 120, 20, 40, 10, 0.5, 1)
+    assert record.total("s1", "t1") == Sum(1, 100, 60, 10, 20, 5, 0.5)
+    assert record.total("s2").estimated == 1
+    assert record.total("nobody") == Sum()
     assert record.first() == 1000.0
     record.close()
     again = UsageRecord(tmp_path / "usage.db")
-    assert again.total().calls == 3
+    assert again.total("s1").calls == 2
     again.close()
+
+
+def test_what_was_spent_follows_every_writer(tmp_path: Path) -> None:
+    here, there = UsageRecord(tmp_path / "usage.db"), UsageRecord(tmp_path / "usage.db")
+    assert here.spent(0.0) == 0.0
+    here.add(call())
+    there.add(call(cost=None))
+    there.add(call(time=2000.0, cost=0.25))
+    assert [here.spent(since) for since in (0.0, 1500.0, 3000.0)] == [0.75, 0.25, 0.0]
+    there.add(call(time=500.0, cost=1.0))
+    assert [here.spent(since) for since in (0.0, 1500.0, 3000.0)] == [1.75, 0.25, 0.0]
+    assert [here.spent(float(since)) for since in range(10)] == [1.75] * 10
+    here.close()
+    there.close()
 
 
 def test_asking_makes_no_file(tmp_path: Path) -> None:
     record = UsageRecord(tmp_path / "usage.db")
-    assert (record.total(), record.groups(0.0, "day"), record.first()) == (Sum(), [], 0.0)
+    assert (record.total("s"), record.spent(0.0), record.groups(0.0, "day")) == (Sum(), 0.0, [])
+    assert record.first() == 0.0
     record.close()
     assert not list(tmp_path.iterdir())
 
@@ -93,8 +107,8 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     children = [writer(path, 150, name) for name in ("a", "b", "c")]
     assert [child.communicate()[0].split()[-1] for child in children] == ["150"] * 3
     record = UsageRecord(path)
-    assert {name: record.total(session=name).calls for name in "abc"} == {"a": 150, "b": 150, "c": 150}
-    assert record.total().cost == pytest.approx(0.45)
+    assert {name: record.total(name).calls for name in "abc"} == {"a": 150, "b": 150, "c": 150}
+    assert record.spent(0.0) == pytest.approx(0.45)
     record.close()
 
 
@@ -108,7 +122,7 @@ def test_a_killed_writer_loses_no_call_it_had_written(tmp_path: Path, after: int
     said += child.communicate()[0].splitlines(keepends=True)
     told = int(next(line for line in reversed(said) if line.endswith("\n")))
     record = UsageRecord(path)
-    assert record.total().calls in (told, told + 1)
+    assert record.total("s").calls in (told, told + 1)
     record.add(call())
     record.close()
 
@@ -120,7 +134,7 @@ def test_a_record_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
     database.close()
     before = path.read_bytes()
     record = UsageRecord(path)
-    for question in (record.total, record.first, lambda: record.add(call())):
+    for question in (lambda: record.total("s"), record.first, lambda: record.add(call())):
         with pytest.raises(OrionError) as caught:
             question()
         assert caught.value.code == "format_newer"
@@ -153,4 +167,4 @@ def test_a_place_that_cannot_be_written_is_said(read_only: Path) -> None:
     with pytest.raises(OrionError) as caught:
         record.add(call())
     assert caught.value.code == "usage_unusable"
-    assert record.total() == Sum()
+    assert record.total("s1") == Sum()

@@ -33,7 +33,8 @@ is asked, and nothing else:
 ```
 When no tool fits, or when the results are there, answer in plain words: say what the results say."""
 
-_DONE = "\n\nAll of this is done. Now answer the user in plain words, with what the results say."
+_DONE = "Now answer me in plain words, with what the results say."
+"""What a model is told that must answer."""
 
 WORDS = r"""root ::= first rest*
 first ::= [^`<{\[\x00-\x20]
@@ -123,8 +124,10 @@ class Speech:
         """The prompt for the next reply. Never fails; `notice` says what could not be rendered as it is.
         `answer` asks for words instead of further calls."""
         if answer:
-            messages = _closed(messages)
-            return replace(self._prompt(messages, tools, extra), known=None)
+            asked = self._prompt(_asked(messages), tools, extra)
+            if asked.notice:  # some templates want the model's answer right behind a result
+                asked = self._prompt(_closed(messages), tools, extra)
+            return replace(asked, known=None)
         prompt = self._prompt(messages, tools, extra)
         return replace(prompt, judged=tuple(messages)) if self._hasty and tools else prompt
 
@@ -150,11 +153,18 @@ class Speech:
         return Prompt(last.text, rendered.notice, fallback(self._known) if tools else None, offered)
 
 
-def _closed(messages: list[JsonObject]) -> list[JsonObject]:
-    """With the last result saying that no more is to be done."""
+def _asked(messages: list[JsonObject]) -> list[JsonObject]:
+    """With the user asking for an answer behind the last result."""
     if not messages or messages[-1]["role"] != "tool":
         return messages
-    return [*messages[:-1], messages[-1] | {"content": _text(messages[-1]) + _DONE}]
+    return [*messages, {"role": "user", "content": _DONE}]
+
+
+def _closed(messages: list[JsonObject]) -> list[JsonObject]:
+    """With the last result asking for an answer."""
+    if not messages or messages[-1]["role"] != "tool":
+        return messages
+    return [*messages[:-1], messages[-1] | {"content": f"{_text(messages[-1])}\n\n{_DONE}"}]
 
 
 def _listed(known: ToolFormat) -> ToolFormat:

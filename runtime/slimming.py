@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from functools import cache
 from typing import Any
 
+import resources
 from runtime.messages import JsonObject, ToolSpec
 from runtime.recall import words
 
@@ -13,6 +16,7 @@ Tools = tuple[ToolSpec, ...]
 CHARACTERS_PER_TOKEN = 3.6
 
 _PATH = re.compile(r"[\w-]{2,}\.[A-Za-z]\w{1,4}\b|[A-Za-z]\w*/\w")
+_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|e|s)$")
 _SUM = re.compile(r"\d\s*[-+*/^×÷]\s*\d")
 
 
@@ -36,19 +40,38 @@ def slim(tools: Tools, budget: int, about: str) -> Tools:
 
 
 def named(tools: Tools, text: str) -> Tools:
-    """Those of `tools` that `text` calls for by a word of their name, by a file name or by a sum to work out.
+    """Those of `tools` that `text` calls for by a word of their name or one that means the same, or by a sum
+    to work out; a file name calls for all tools that take one, unless the words choose among these.
 
-    For models so small that tools they do not need spoil their answers.
+    In the order in which the text calls for them. For models so small that tools they do not need spoil their
+    answers, and that call tools in the order in which they are told of them.
     """
-    said = words(text)
-    path, calculation = bool(_PATH.search(text)), bool(_SUM.search(text))
+    said = _stems(text)
+    names = {tool.name: _stems(tool.name.replace("_", " ")) for tool in tools}
+    spread = Counter(stem for stems in names.values() for stem in stems)
+    telling = [stem for stem in said if spread[stem] == 1] or said
+    chosen = [name for stem in telling for name, stems in names.items() if stem in stems]
+    with_path = [tool.name for tool in tools if "path" in tool.parameters.get("properties", {})]
+    if _PATH.search(text) and not set(chosen) & set(with_path):
+        chosen += with_path
+    if _SUM.search(text):
+        chosen += [tool.name for tool in tools if "expression" in tool.parameters.get("properties", {})]
+    known = {tool.name: tool for tool in tools}
+    return tuple(known[name] for name in dict.fromkeys(chosen))
 
-    def fits(tool: ToolSpec) -> bool:
-        takes = tool.parameters.get("properties", {})
-        asked = (path and "path" in takes) or (calculation and "expression" in takes)
-        return asked or bool(said & words(tool.name.replace("_", " ")))
 
-    return tuple(tool for tool in tools if fits(tool))
+def _stems(text: str) -> list[str]:
+    """The telling words of `text` in their order, without their endings; of verbs that mean the same, the
+    first."""
+    stems = (_ENDING.sub("", word) for part in text.split() for word in sorted(words(part)))
+    return list(dict.fromkeys(_verbs().get(stem, stem) for stem in stems))
+
+
+@cache
+def _verbs() -> dict[str, str]:
+    lines = resources.text("alike_verbs.txt").splitlines()
+    groups = ([_ENDING.sub("", verb) for verb in line.split()] for line in lines)
+    return {verb: group[0] for group in groups for verb in group}
 
 
 def _whole(tool: ToolSpec) -> ToolSpec:

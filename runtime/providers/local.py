@@ -63,8 +63,9 @@ _USER_FAULTS = frozenset(
         "projector_unusable",
     }
 )
-EASILY_CONFUSED = 250_000_000
-"""Models in files of fewer bytes answer everything with calls or nonsense once they are told of tools."""
+EASILY_CONFUSED = 1_000_000_000
+"""Models in files of fewer bytes answer everything with calls or nonsense once they are told of tools, and
+choose better among few; models.speech.HASTY is the same bound."""
 
 TALKATIVE = 1.1
 """The repeat penalty of such models when they only talk."""

@@ -153,11 +153,23 @@ def test_a_model_that_answers_in_fences_is_asked_for_a_list_and_sees_its_own_for
     assert heard(made, f"```json\n[{calls}]\n```", [TOOL]) == [("look", {"at": "a"}), ("look", {"at": "b"})]
 
 
-def test_a_model_made_to_answer_is_told_so_behind_the_last_result() -> None:
+def test_a_model_made_to_answer_is_asked_for_it_behind_the_last_result() -> None:
     made = speech(HERMES)
     text = made.prompt(HISTORY, [TOOL], {}, answer=True).text
-    assert "a clock\n\nAll of this is done." in text
-    assert "All of this is done" not in made.prompt(HISTORY[:2], [TOOL], {}, answer=True).text
+    assert "<|im_start|>user\nNow answer me in plain words" in text
+    assert text.index("a clock") < text.index("Now answer me")
+    assert "Now answer me" not in made.prompt(HISTORY[:2], [TOOL], {}, answer=True).text
+    strict = speech(
+        HERMES.replace(
+            "{% for",
+            "{% if messages[-1].role == 'user' and messages|length > 2 %}"
+            "{{ raise_exception('the assistant must follow a result') }}{% endif %}{% for",
+            1,
+        )
+    )
+    told = strict.prompt(HISTORY, [TOOL], {}, answer=True)
+    assert "a clock\n\nNow answer me in plain words" in told.text
+    assert not told.notice
 
 
 def test_an_odd_history_is_rendered_somehow() -> None:

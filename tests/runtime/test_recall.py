@@ -93,5 +93,7 @@ def test_a_very_small_model_is_told_only_of_tools_that_are_called_for() -> None:
     assert names("What is the capital of France?") == []
     assert names("Please search the web for foxes") == ["web_search"]
     assert names("Send it") == ["send_mail"]
-    assert names("Show notes/todo.md") == [spec.name for spec in TOOLS]
+    assert names("Show notes/todo.md") == ["read_file"]
+    assert names("What about notes/todo.md?") == [spec.name for spec in TOOLS]
+    assert names("Mailing a letter would be nice") == ["send_mail"]
     assert names("What is 3/4 of it, e.g. roughly?") == []

@@ -42,7 +42,9 @@ class WaysOut:
             case "key_missing" | "key_rejected":
                 return [(_("Enter a key"), partial(self._window.show_page, "services")), *self._here()]
             case "cap_reached":
-                return [(_("Raise the cap"), partial(self._window.show_page, "settings")), *self._here()]
+                return [(_("Raise the cap"), partial(self._window.show_page, "usage")), *self._here()]
+            case "price_unknown":
+                return [(_("Change the caps"), partial(self._window.show_page, "usage")), *self._here()]
             case "quota_spent" | "provider_unavailable" | "provider_unreachable" | "provider_timeout":
                 return [(_("Try again"), self._talks.retry), *self._here()]
             case "rate_limited" | "reply_cut_short" | "reply_malformed":

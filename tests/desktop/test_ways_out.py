@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.errors import OrionError
 from runtime.events import ErrorRaised
 from tests.desktop.stage import Stage
 
@@ -91,3 +92,15 @@ def test_a_missing_key_leads_to_where_keys_are_entered(stage: Stage) -> None:
 def test_a_fault_without_a_way_out_stays_in_the_chat_alone(stage: Stage) -> None:
     assert ways(stage, "model_too_large", LARGE | {"suggested_window": 0, "suggested_model": ""}) == []
     assert ways(stage, "turn_iterations", {"limit": 5}) == []
+
+
+def test_a_reached_cap_can_be_raised_or_done_without(stage: Stage) -> None:
+    stage.talks.card.update(REMOTE)
+    fields = {"cap": "cap for a day", "spent": "$5.00", "limit": "$5.00", "setting": "spending.daily_usd"}
+    assert ways(stage, "cap_reached", fields) == ["Raise the cap", "Use the model on this machine"]
+    unknown = {"model": "m", "provider": "x", "path": "pricing.yaml"}
+    assert ways(stage, "price_unknown", unknown) == ["Change the caps", "Use the model on this machine"]
+    stage.bridge.answers["usage"] = OrionError("usage_unusable", path="usage.db", reason="damaged")
+    take(stage, 0)
+    assert stage.bridge.last("usage") == ("today",)
+    assert not stage.window.on_chat

@@ -16,6 +16,7 @@ from runtime.events import Event
 from tests.bench.child import Child
 from tests.bench.figure import Figure
 from tests.bench.local_house import PROFILE, answer, bench_model, local_house
+from tests.bench.processor import spent
 
 PAIRS, FEWER = 7, 3
 TOKENS = 64
@@ -103,22 +104,14 @@ class _Work:
     """Processor seconds of the worker between the first words of an answer and its end."""
 
     def __init__(self) -> None:
-        self._worker = next(
-            child for child in psutil.Process().children() if "--worker" in " ".join(child.cmdline())
+        self._pid = next(
+            child.pid for child in psutil.Process().children() if "--worker" in " ".join(child.cmdline())
         )
         self._begin = 0.0
         self.seconds = 0.0
 
     def take(self, event: Event) -> None:
         if event.body.type == "response_chunk" and not self._begin:
-            self._begin = self._spent()
+            self._begin = spent(self._pid)
         elif event.body.type == "response_complete":
-            self.seconds = self._spent() - self._begin
-
-    def _spent(self) -> float:
-        """From the scheduler, in nanoseconds, where it tells; else in ticks."""
-        tasks = list(Path(f"/proc/{self._worker.pid}/task").glob("*/schedstat"))
-        if tasks:
-            return sum(int(task.read_text("ascii").split()[0]) for task in tasks) / 1e9
-        times = self._worker.cpu_times()
-        return float(times.user + times.system)
+            self.seconds = spent(self._pid) - self._begin

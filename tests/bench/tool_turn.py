@@ -8,11 +8,12 @@ import time
 from contextlib import AsyncExitStack, aclosing
 from typing import Any
 
-from models.generation import Finished, GenerateRequest, LoadOptions, Prefill, Sampling
+from models.generation import Finished, GenerateRequest, LoadOptions, Prefill, Sampling, Usage
 from models.worker_client import LocalEngine
 from tests.bench.child import Child
 from tests.bench.figure import Figure
 from tests.bench.local_house import bench_model
+from tests.bench.processor import spent
 
 ROUNDS = 7
 TOKENS, ENOUGH = 64, 40
@@ -41,21 +42,31 @@ async def _measure() -> list[Figure]:
 async def _decoding(bare: Child, options: LoadOptions) -> Figure:
     """Tokens a second at the worker under a grammar and free, and of the bare loop."""
     rates: dict[str, list[float]] = {"": [], GRAMMAR: [], "bare": []}
+    work: dict[str, list[float]] = {"": [], GRAMMAR: [], "bare": []}
     async with AsyncExitStack() as stack:
         engine = await _engine(stack, options)
         for seed in range(ROUNDS):
             for grammar in ("", GRAMMAR):
                 sampling = Sampling(seed=seed, grammar=grammar)
                 request = GenerateRequest(options, "decode", STORY, [], sampling, TOKENS)
-                usage = (await _last(engine, request)).usage
+                usage, seconds = await _worked(engine, request)
                 if usage.completion_tokens < ENOUGH:
                     continue
                 count = usage.completion_tokens - 1
                 rates[grammar].append(1000 * count / usage.decode_ms)
                 asked = {"threads": 1, "prompt": usage.prompt_tokens, "tokens": count}
-                rates["bare"].append(bare.ask(asked | {"temperature": sampling.temperature})[0])
+                work[grammar].append(seconds / count)
+                rate, seconds = bare.ask(asked | {"temperature": sampling.temperature})
+                rates["bare"].append(rate)
+                work["bare"].append(seconds)
     best = {side: max(found) for side, found in rates.items()}
-    reference = {"bare loop (tokens/s)": best["bare"], "ratio without grammar": best[""] / best["bare"]}
+    least = {side: min(found) for side, found in work.items()}
+    reference = {
+        "bare loop (tokens/s)": best["bare"],
+        "ratio without grammar": best[""] / best["bare"],
+        "ratio of processor time": least["bare"] / least[GRAMMAR],
+        "ratio of processor time without grammar": least["bare"] / least[""],
+    }
     return Figure("grammar_ratio", best[GRAMMAR] / best["bare"], "", 0.90, "higher", reference)
 
 
@@ -63,7 +74,7 @@ async def _cached(bare: Child, options: LoadOptions) -> Figure:
     """Seconds to the first token of later turns, without tools and with TOOLS of them; each conversation has
     a worker of its own, so that neither makes room for the other."""
     waits: dict[int, list[float]] = {0: [], TOOLS: []}
-    sizes: dict[int, Any] = {}
+    sizes: dict[int, Usage] = {}
     async with AsyncExitStack() as stack:
         engines = {count: await _engine(stack, options) for count in waits}
         said: list[dict[str, Any]] = [*STORY]
@@ -91,7 +102,7 @@ async def _cached(bare: Child, options: LoadOptions) -> Figure:
     return Figure("tools_ttft_ratio", min(waits[TOOLS]) / min(waits[0]), "", 1.2, "lower", reference)
 
 
-def _bare_turn(bare: Child, usage: Any) -> float:
+def _bare_turn(bare: Child, usage: Usage) -> float:
     """Seconds in which the engine alone evaluates what was new in a turn behind what was not."""
     new = usage.prompt_tokens - usage.cached_tokens
     return float(bare.ask({"threads": 1, "prompt": usage.cached_tokens, "turn": new, "times": ROUNDS}))
@@ -104,15 +115,19 @@ async def _engine(stack: AsyncExitStack, options: LoadOptions) -> LocalEngine:
     return engine
 
 
-async def _last(engine: LocalEngine, request: GenerateRequest) -> Finished:
+async def _worked(engine: LocalEngine, request: GenerateRequest) -> tuple[Usage, float]:
+    """The usage of an answer, and the worker's processor seconds from its first token on."""
+    begin = 0.0
     async with aclosing(engine.generate(request)) as events:
         async for event in events:
             if isinstance(event, Finished):
-                return event
+                return event.usage, spent(engine.pid) - begin
+            if not isinstance(event, Prefill):
+                begin = begin or spent(engine.pid)
     raise RuntimeError("the worker gave no answer")
 
 
-async def _first(engine: LocalEngine, request: GenerateRequest) -> tuple[float, Any]:
+async def _first(engine: LocalEngine, request: GenerateRequest) -> tuple[float, Usage]:
     """Seconds to the first token, and the usage."""
     begin, first = time.perf_counter(), 0.0
     async with aclosing(engine.generate(request)) as events:

@@ -37,10 +37,11 @@ class Grounds:
         self._said = Mentions(said)
         last = messages[-1].get("role") if messages else ""
         spoken = {word.casefold() for word in WORD.findall(self._asked)}
-        self._tellable = last == "user" and len(spoken & common()) >= _ENGLISH
+        self._english = len(spoken & common()) >= _ENGLISH
+        self._tellable = last == "user" and self._english
 
     def settle(self, name: str, arguments: str, *, further: bool = False) -> str | None:
-        """The arguments (JSON text) without optional ones that were invented; None if the call is unfounded.
+        """The arguments (JSON text) without invented optional ones and switches; None if the call is unfounded.
         Of a `further` call, behind one that follows, everything required must have been said. Faulty calls
         stay as they are."""
         tool = self._tools.get(name)
@@ -61,7 +62,12 @@ class Grounds:
             or not self._concerned(tool, given)
         ):
             return None
-        kept = {key: value for key, value in given.items() if key in required or known[key] is not False}
+        kept = {
+            key: value
+            for key, value in given.items()
+            if key in required
+            or not (known[key] is False or self._idle(key, value, _mapping(properties.get(key))))
+        }
         return arguments if len(kept) == len(given) else json.dumps(kept, ensure_ascii=False)
 
     def _known(self, value: Any, schema: Mapping[str, Any]) -> bool | None:
@@ -81,6 +87,13 @@ class Grounds:
         parts = value if isinstance(value, list) else value.values()
         known = [self._known(part, inner) for part in parts]
         return True if True in known else False if False in known else None
+
+    def _idle(self, key: str, value: Any, schema: Mapping[str, Any]) -> bool:
+        """Whether a switch is on for which there is no word in the question."""
+        if value is not True or schema.get("default") is True or not self._english:
+            return False
+        words = telling(f"{key} {schema.get('description', '')}") - _empty()
+        return not shared(words, telling(self._asked))
 
     def _concerned(self, tool: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
         """Whether the question has a word in common with the tool, beside those that only became arguments.

@@ -98,6 +98,14 @@ def test_optional_arguments_that_were_invented_are_left_out() -> None:
     assert grounds.settle("get_weather", said % 11) == invented
 
 
+def test_switches_are_on_only_if_there_is_a_word_for_them() -> None:
+    switch = {"type": "boolean", "default": False, "description": "Add to the end."}
+    append = tool("write_file", "Write a text file.", ("path",), path=TEXT, append=switch)
+    on, off = '{"path": "a.txt", "append": true}', '{"path": "a.txt"}'
+    for said, settled in (("Please write it to the file a.txt", off), ("Add it to the end of a.txt", on)):
+        assert Grounds([{"role": "user", "content": said}], [append]).settle("write_file", on) == settled
+
+
 def test_a_further_call_needs_all_to_be_said() -> None:
     asked = [{"role": "user", "content": "Tell me when the sun rises in Oslo and the weather there"}]
     half = '{"place": "Oslo", "date": "Monday"}'

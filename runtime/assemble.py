@@ -271,6 +271,7 @@ class Runtime:
     def health(self) -> list[Notice]:
         """What keeps this program from working as it should, as codes and fields."""
         found = [*self._faults, *self.profiles.notices(), *self.spending.notices()]
+        found += self.network.notices() + self.keys.notices()
         if (name := self.settings.agent.profile) in self.profiles.names():
             found += self.registry.notices(self.profiles.get(name))
         if not os.access(self.home.root, os.W_OK):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from runtime.errors import Field as ErrorField
 from runtime.errors import OrionError
 from runtime.services import needs_key, title, variables
 from runtime.shared_file import SharedFile
@@ -121,6 +122,10 @@ class Keys:
         """Provider and place of every key in the keyring, without opening it. Raises OrionError naming what
         is wrong with the index."""
         return [(entry.provider, entry.place) for entry in self._index.read().keys]
+
+    def notices(self) -> list[tuple[str, dict[str, ErrorField]]]:
+        """Code and fields of what is wrong with the index."""
+        return self._index.notices()
 
     def _kept(self, provider: str, place: str) -> str:
         if (provider, place) not in self.kept():

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING, Any
 
+from runtime.errors import Field
 from runtime.ledger import Entry, Ledger, Reached
 from runtime.metering import MeteredTransport
 from runtime.paths import Home
@@ -96,6 +97,10 @@ class Network:
     def allowed(self) -> list[Permission]:
         """Every permission, the oldest first. Raises OrionError naming what is wrong with the file."""
         return self._permits.allowed()
+
+    def notices(self) -> list[tuple[str, dict[str, Field]]]:
+        """Code and fields of what is wrong with the file of permissions."""
+        return self._permits.notices()
 
     def entries(self, since: float = 0.0) -> list[Entry]:
         """See Ledger."""

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from runtime.errors import Field as ErrorField
 from runtime.errors import OrionError
 from runtime.shared_file import SharedFile
 
@@ -61,6 +62,10 @@ class Permits:
     def allowed(self) -> list[Permission]:
         """Every permission, the oldest first. Raises OrionError naming what is wrong with the file."""
         return list(self._file.read().hosts)
+
+    def notices(self) -> list[tuple[str, dict[str, ErrorField]]]:
+        """Code and fields of what is wrong with the file, which then allows nothing."""
+        return self._file.notices()
 
     def permits(self, host: str) -> bool:
         """Whether something may be sent to `host` (its plain name). A file that cannot be read allows

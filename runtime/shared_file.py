@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from runtime import yamlfile
-from runtime.errors import OrionError
+from runtime.errors import Field, OrionError
 from runtime.locks import Lock
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -43,6 +43,14 @@ class SharedFile(Generic[ModelT]):
             self._value = yamlfile.validate(data, self.path, self._model)
             self._seen = signature
         return self._value
+
+    def notices(self) -> list[tuple[str, dict[str, Field]]]:
+        """Code and fields of what keeps the file from being read; empty when all is well."""
+        try:
+            self.read()
+        except OrionError as error:
+            return [(error.code, error.fields)]
+        return []
 
     def signature(self) -> tuple[int, int, int] | None:
         """Something that differs after every change; None where there is no file."""

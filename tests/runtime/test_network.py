@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -203,6 +204,20 @@ def test_a_plain_request_goes_through_the_proxy_too_unless_the_host_is_excepted(
     assert len(asked) == 1
 
 
+def test_a_proxy_of_an_unknown_kind_is_a_failure_to_connect(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network.allow(FAR, "test")
+    monkeypatch.setenv("all_proxy", "gopher://127.0.0.1:9")
+
+    async def work() -> None:
+        async with network.client("test") as client:
+            with pytest.raises(httpx2.ProxyError, match="cannot be used"):
+                await client.get(f"https://{FAR}/")
+
+    run(work)
+
+
 def test_a_certificate_of_an_authority_the_system_does_not_know_is_refused(
     network: Network, tmp_path: Path
 ) -> None:
@@ -271,3 +286,18 @@ def test_taking_a_permission_back_holds_for_the_next_request_of_an_open_client(
 
     run(work)
     assert [(reached.host, reached.times) for reached in network.summary()] == [(FAR, 1)]
+
+
+def test_nothing_else_in_the_house_opens_a_way_onto_the_network() -> None:
+    """Every client of HTTP is made here; installer and tests do not belong to the program."""
+    ways = re.compile(r"httpx2?\.(Async)?Client\(|urlopen\(|http\.client|create_connection\(|import requests")
+    root = Path(__file__).resolve().parents[2]
+    rooms = ("desktop", "runtime", "voice", "models", "sandbox", "resources")
+    files = [file for room in rooms for file in (root / room).rglob("*.py")]
+    assert [file.name for file in files if ways.search(file.read_text("utf-8"))] == []
+
+
+def test_a_permission_file_that_cannot_be_read_is_a_notice(network: Network, fresh_home: Path) -> None:
+    assert network.notices() == []
+    (fresh_home / "network.yaml").write_text("hosts: 7\n", "utf-8")
+    assert [code for code, _fields in network.notices()] == ["yaml_wrong_value"]

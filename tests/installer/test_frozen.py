@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from installer.freeze import freeze
+from runtime.services import place, variables
+from tests.wire import anthropic, ollama, openai_chat, openai_responses
+from tests.wire.server import Play, Say, WireServer
 
 MINUTES_TO_BUILD = 15
 
@@ -51,6 +56,31 @@ def test_the_frozen_program_finds_its_data(program: Path) -> None:
     examined = run(program, "doctor", "--json")
     assert json.loads(examined.stdout), examined.stderr
     assert (program.parent / "_internal" / "licences" / "components.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    "wire", [openai_chat, openai_responses, anthropic, ollama], ids=lambda wire: wire.NAME
+)
+def test_the_frozen_program_carries_the_clients_of_services(
+    program: Path, wire: ModuleType, fresh_home: Path
+) -> None:
+    provider = wire.NAME.partition("-")[0]
+    api = {openai_chat: "api: chat", openai_responses: "api: responses"}.get(wire, "")
+    (fresh_home / "profiles").mkdir(parents=True)
+
+    async def work() -> None:
+        async with WireServer(wire.Wire()) as server:
+            server.plays(Play((Say("Hello from a service."),)))
+            (fresh_home / "profiles" / "far.yaml").write_text(
+                f"name: far\nprovider: {provider}\nmodel: m\nbase_url: {server.url}\n{api}\n", "utf-8"
+            )
+            key = variables(provider, place(server.url))[0]
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setenv(key, "a-key-of-the-environment")
+                asked = await asyncio.to_thread(run, program, "ask", "Hello", "-p", "far")
+            assert asked.stdout == "Hello from a service.\n", asked.stderr
+
+    asyncio.run(work())
 
 
 def test_the_frozen_window_opens(program: Path, display: str) -> None:

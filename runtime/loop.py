@@ -12,7 +12,7 @@ from typing import Literal
 
 from runtime.calls import Calls, Desk
 from runtime.chain import Chain, Link
-from runtime.errors import Field, OrionError
+from runtime.errors import OrionError
 from runtime.events import (
     Body,
     Done,
@@ -25,7 +25,8 @@ from runtime.events import (
 from runtime.journal import Record
 from runtime.messages import AssistantMessage, Usage
 from runtime.profiles import Profile
-from runtime.providers.provider import Finished, Request, TextDelta
+from runtime.providers.provider import Finished, Notices, Request, TextDelta
+from runtime.redaction import plainly
 from runtime.reply import Reply
 from runtime.spending import FREE, Bill, Purse, guess
 from runtime.states import StateMachine
@@ -86,8 +87,7 @@ class Turn:
             reason = self._failed(error)
         except Exception as error:  # whatever happens in a turn, the session and the program go on
             log.exception("the turn failed")
-            problem = f"{type(error).__name__}: {error}"
-            reason = self._failed(OrionError("bug", fault="bug", problem=problem))
+            reason = self._failed(OrionError("bug", fault="bug", problem=plainly(error)))
         return self._finish(reason)
 
     async def _steps(self) -> Reason:
@@ -139,8 +139,10 @@ class Turn:
             error = reply.end.error if reply.end else missing_end
             if not work.chain.step(error):
                 self._record(link, reply, "error", bill)
+                self._notices(bill.notices)
                 raise error
             self._hand_over(link, reply, error)
+            self._notices(bill.notices)
 
     async def _stream(self, link: Link, reply: Reply) -> Bill:
         """Let `reply` take what the model says; what that cost. Raises OrionError where a cap forbids it."""
@@ -157,7 +159,9 @@ class Turn:
                         work.states.to("COMPILING")
                     reply.take(item)
         except asyncio.CancelledError:
-            self._record(link, reply, "cancelled", self._pay(link, request, reply, began))
+            bill = self._pay(link, request, reply, began)
+            self._record(link, reply, "cancelled", bill)
+            self._notices(bill.notices)
             raise
         return self._pay(link, request, reply, began)
 
@@ -169,10 +173,7 @@ class Turn:
             return FREE
         usage = reply.end.usage if isinstance(reply.end, Finished) else guess(request, reply.written)
         seconds, turn = round(time.monotonic() - began, 3), self._work.transcript.turn
-        bill = self._work.purse.pay(traits, link.model, turn, usage, seconds, estimated=not whole)
-        for code, fields in bill.notices:
-            self._notice(code, fields)
-        return bill
+        return self._work.purse.pay(traits, link.model, turn, usage, seconds, estimated=not whole)
 
     def _hand_over(self, link: Link, reply: Reply, error: OrionError) -> None:
         """Another model answers from the beginning; what there was of the answer is kept to be looked at."""
@@ -194,8 +195,7 @@ class Turn:
         )
         report = replace(report, cost=bill.cost, turn_cost=bill.turn, session_cost=bill.session)
         work.emit(replace(report, provider=traits.name, model=link.model))
-        for code, fields in end.notices:
-            self._notice(code, fields)
+        self._notices((*end.notices, *bill.notices))
         message = AssistantMessage(text, reply.blocks, tuple(reply.calls), traits.name)
         for after in work.desk.hooks.after_model:
             after(message)
@@ -209,12 +209,13 @@ class Turn:
         data = reply.as_data(stop_reason) | {"cost": bill.cost}
         return self._work.record("assistant", **data, provider=provider, model=link.model)
 
-    def _notice(self, code: str, fields: dict[str, Field]) -> None:
-        """Tell the user once in a conversation."""
-        key = f"{code} {sorted(fields.items())}"
-        if key not in self._work.transcript.told:
-            self._work.record("notice", code=code, fields=fields, key=key)
-            self._work.emit(Notice(code, fields))
+    def _notices(self, notices: Notices) -> None:
+        """Tell the user each of them once in a conversation."""
+        for code, fields in notices:
+            key = f"{code} {sorted(fields.items())}"
+            if key not in self._work.transcript.told:
+                self._work.record("notice", code=code, fields=fields, key=key)
+                self._work.emit(Notice(code, fields))
 
     def _failed(self, error: OrionError) -> Reason:
         self._tell(error)

@@ -10,9 +10,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 import resources
-from resources.translation import _
 from runtime import yamlfile
-from runtime.messages import JsonObject, Usage
+from runtime.messages import Usage
 from runtime.shared_file import SharedFile
 
 VERSION = 1
@@ -116,22 +115,3 @@ class Prices:
     def check(self) -> None:
         """Raise what `cost` would raise."""
         self._own.read()
-
-
-def dollars(amount: float) -> str:
-    """An amount for people: cents, or more places where it is less than ten cents."""
-    if amount and amount < 0.0001:
-        return "<$0.0001"
-    places = 2 if not amount or amount >= 0.1 else 4
-    return f"${amount:,.{places}f}"
-
-
-def priced(figures: JsonObject, *, local: bool) -> str:
-    """What the calls of `figures` {calls, cost, unknown} cost, for people; a price that is not known is never
-    shown as nothing."""
-    if local:
-        return _("free")
-    if figures["unknown"] and figures["unknown"] == figures["calls"]:
-        return _("unknown")
-    cost = dollars(figures["cost"])
-    return _("at least {cost}").format(cost=cost) if figures["unknown"] else cost

@@ -101,7 +101,10 @@ class ActivityRow(Row):
 AnyRow = UserRow | AssistantRow | ThinkingRow | ToolRow | NoticeRow | ActivityRow
 
 _STOPPED = ("turn_interrupted", "turn_cancelled", "turn_iterations", "turn_budget", "turn_stopped")
-_QUIET = ("history_shortened", "fallback_taken", "change_undone", "journal_damaged")
+_QUIET = (
+    *("history_shortened", "history_retold", "fallback_taken", "change_undone", "journal_damaged"),
+    *("content_left_out", "thinking_left_out", "tools_left_out", "cap_near"),
+)
 
 
 def stored(rows: Iterable[dict[str, Any]]) -> list[AnyRow]:

@@ -100,6 +100,26 @@ def test_events_and_journal_carry_the_cost(fresh_home: Path, monkeypatch: pytest
     assert turns == {next(record["id"] for record in journal(fresh_home) if record["type"] == "user")}
 
 
+def test_the_warning_of_a_cap_follows_the_answer(fresh_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> tuple[list[str], list[Any], list[Any]]:
+        paid_profile(monkeypatch, fresh_home, [{"say": "one"}, {"say": "two"}])
+        set_caps(fresh_home, session_usd=0.0001)
+        async with assemble(fresh_home) as runtime:
+            session = await runtime.open(profile="test")
+            watch = Watch(session)
+            await session.submit("first")
+            await session.idle()
+            rows = session.rows()
+            await session.close()
+            again = await runtime.open(session.id)
+            return watch.types, rows, again.rows()
+
+    types, rows, again = asyncio.run(main())
+    assert types.index("response_complete") < types.index("usage") < types.index("notice")
+    assert [row.get("text") or row.get("code") for row in rows] == ["first", "one", "cap_near"]
+    assert rows == again
+
+
 def test_a_model_here_is_told_to_cost_nothing(fresh_home: Path) -> None:
     async def main() -> Watch:
         write_profile(fresh_home, [{"say": "Hello."}])

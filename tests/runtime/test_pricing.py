@@ -10,7 +10,7 @@ import pytest
 
 from runtime.errors import OrionError
 from runtime.messages import Usage
-from runtime.pricing import Prices, dollars
+from runtime.pricing import Prices
 
 MILLION = Usage(1_000_000, 1_000_000)
 
@@ -135,18 +135,3 @@ def test_the_newest_models_of_both_makers_are_priced(tmp_path: Path) -> None:
     claude = [name for name in get_args(get_args(Model)[0]) if "preview" not in name]
     assert claude
     assert [name for name in claude if prices.find("anthropic", name) is None] == []
-
-
-@pytest.mark.parametrize(
-    ("amount", "shown"),
-    [
-        (0.0, "$0.00"),
-        (0.00001, "<$0.0001"),
-        (0.00042, "$0.0004"),
-        (0.0512, "$0.0512"),
-        (0.5, "$0.50"),
-        (1234.5, "$1,234.50"),
-    ],
-)
-def test_amounts_are_written_for_people(amount: float, shown: str) -> None:
-    assert dollars(amount) == shown

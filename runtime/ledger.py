@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,8 +21,8 @@ from runtime.messages import JsonObject
 VERSION = 1
 FILE = "network.jsonl"
 TOTALS = "network.totals.json"
-LIMIT = 2_000_000
-KEPT = 4
+LIMIT = 1_000_000
+KEPT = 2
 
 _log = logging.getLogger("orion.network")
 
@@ -51,6 +51,9 @@ class Entry:
     received: int = 0
     seconds: float = 0.0
     open: bool = False
+
+
+_FIELDS = tuple(field.name for field in fields(Entry))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,8 @@ class Ledger:
 
     def _append(self, entry: Entry) -> None:
         """One write in append mode, which other processes cannot cut in two."""
-        line = json.dumps({"v": VERSION, **asdict(entry)}, separators=(",", ":")) + "\n"
+        data = {"v": VERSION, **{name: getattr(entry, name) for name in _FIELDS}}
+        line = json.dumps(data, separators=(",", ":")) + "\n"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         handle = os.open(self._folder / FILE, flags, 0o600)
         try:

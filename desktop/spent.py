@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from desktop.parts import label
 from resources.translation import _
+from runtime.amounts import dollars
 from runtime.events import UsageReport
-from runtime.pricing import dollars
 
 
 class Spent:

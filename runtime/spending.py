@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 from resources.translation import _
+from runtime.amounts import dollars
 from runtime.errors import Field, OrionError
 from runtime.messages import AssistantMessage, Image, JsonObject, Usage
 from runtime.paths import Home
-from runtime.pricing import Prices, dollars
+from runtime.pricing import Prices
 from runtime.providers.provider import Notices, Request, Traits
 from runtime.settings import Caps
 from runtime.usage_record import Call, Sum, UsageRecord

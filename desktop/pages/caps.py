@@ -13,7 +13,7 @@ from desktop.pages.fields import make_editor, show_value
 from desktop.parts import label, restyle
 from desktop.theme import LIGHT, spacing
 from resources.translation import _
-from runtime.pricing import dollars
+from runtime.amounts import dollars
 from runtime.settings import Caps as Settings
 
 NEAR = 0.8

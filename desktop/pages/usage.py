@@ -19,7 +19,7 @@ from desktop.table import ReadingTable
 from desktop.theme import Theme, spacing
 from resources.sentences import sentence
 from resources.translation import _
-from runtime.pricing import priced
+from runtime.amounts import priced
 from runtime.usage_report import Range, remarks
 
 Report = dict[str, Any]

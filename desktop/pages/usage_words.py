@@ -7,7 +7,7 @@ from typing import Any, Literal
 from PySide6.QtCore import QDate, QLocale
 
 from resources.translation import _, ngettext
-from runtime.pricing import dollars, priced
+from runtime.amounts import dollars, priced
 
 Measure = Literal["cost", "tokens"]
 Figures = dict[str, Any]

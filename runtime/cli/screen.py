@@ -8,11 +8,11 @@ from typing import assert_never
 from resources.sentences import sentence
 from resources.translation import _
 from runtime import events
+from runtime.amounts import dollars
 from runtime.cli.painter import Painter
 from runtime.cli.terminal import Terminal
 from runtime.events import Event
 from runtime.messages import JsonObject
-from runtime.pricing import dollars
 
 _STATES = {
     "starting": "Starting the model…",

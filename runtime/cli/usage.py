@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from resources.translation import _
+from runtime.amounts import dollars, priced
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal, visible
 from runtime.paths import find_home
-from runtime.pricing import dollars, priced
 from runtime.settings import load_settings
 from runtime.spending import Spending
 from runtime.usage_report import Range, remarks

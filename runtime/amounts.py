@@ -1,0 +1,25 @@
+"""Amounts of money in the words that people are shown."""
+
+from __future__ import annotations
+
+from resources.translation import _
+from runtime.messages import JsonObject
+
+
+def dollars(amount: float) -> str:
+    """An amount for people: cents, or more places where it is less than ten cents."""
+    if amount and amount < 0.0001:
+        return "<$0.0001"
+    places = 2 if not amount or amount >= 0.1 else 4
+    return f"${amount:,.{places}f}"
+
+
+def priced(figures: JsonObject, *, local: bool) -> str:
+    """What the calls of `figures` {calls, cost, unknown} cost, for people; a price that is not known is never
+    shown as nothing."""
+    if local:
+        return _("free")
+    if figures["unknown"] and figures["unknown"] == figures["calls"]:
+        return _("unknown")
+    cost = dollars(figures["cost"])
+    return _("at least {cost}").format(cost=cost) if figures["unknown"] else cost

@@ -7,11 +7,13 @@ from runtime.messages import JsonObject
 
 
 def dollars(amount: float) -> str:
-    """An amount for people: cents, or more places where it is less than ten cents."""
+    """An amount for people: in cents, and to a hundredth of one where it is less than ten."""
     if amount and amount < 0.0001:
         return "<$0.0001"
-    places = 2 if not amount or amount >= 0.1 else 4
-    return f"${amount:,.{places}f}"
+    if amount >= 0.1:
+        return f"${amount:,.2f}"
+    whole, exact = f"{amount:.2f}", f"{amount:.4f}"
+    return f"${whole if float(whole) == float(exact) else exact}"
 
 
 def priced(figures: JsonObject, *, local: bool) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 from PySide6.QtCore import QObject, Qt, QThread, Signal
 
 from runtime.errors import OrionError
+from runtime.redaction import plainly
 
 if TYPE_CHECKING:
     import asyncio
@@ -156,7 +157,7 @@ class _RuntimeThread(QThread):
             self.failed.emit(error.code, error.fields)
         except Exception as error:  # noqa: BLE001 (the thread's edge: a bug here must reach the window)
             self._report(error)
-            self.failed.emit("runtime_failed", {"reason": f"{type(error).__name__}: {error}"})
+            self.failed.emit("runtime_failed", {"reason": plainly(error)})
 
     async def _live(self) -> None:
         import asyncio
@@ -213,7 +214,7 @@ class _RuntimeThread(QThread):
             settled(token, False, (error.code, error.fields))
         except Exception as error:  # noqa: BLE001 (the loop's edge: a bug is reported and answered)
             self._report(error)
-            settled(token, False, ("bug", {"problem": f"{type(error).__name__}: {error}"}))
+            settled(token, False, ("bug", {"problem": plainly(error)}))
 
     def _on_loop_fault(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")

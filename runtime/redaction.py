@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -56,15 +56,9 @@ def conceal(secret: str) -> None:
     _concealed = tuple(sorted({*_concealed, *forms}, key=len, reverse=True))
 
 
-def concealing(key: Callable[[], str]) -> Callable[[], str]:
-    """`key` as before, but what it gives is concealed first."""
-
-    def read() -> str:
-        found = key()
-        conceal(found)
-        return found
-
-    return read
+def plainly(error: BaseException | None) -> str:
+    """The kind of an error that nobody expected and what it says, without secrets."""
+    return Redactor().text(f"{type(error).__name__}: {error}")
 
 
 class Redactor:

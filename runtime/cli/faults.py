@@ -27,5 +27,6 @@ def on_thread_fault(fault: threading.ExceptHookArgs) -> None:
 
 def _say(kind: type[BaseException], error: BaseException | None) -> None:
     from runtime.cli.terminal import Terminal
+    from runtime.redaction import plainly
 
-    Terminal().fault("bug", {"problem": f"{kind.__name__}: {error}"})
+    Terminal().fault("bug", {"problem": plainly(error) if error else kind.__name__})

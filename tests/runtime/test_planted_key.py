@@ -27,9 +27,10 @@ from runtime.messages import Text, UserMessage
 from runtime.paths import find_home
 from runtime.providers.connection import Connection
 from runtime.providers.provider import Failed, Finished, Provider, Request, StreamItem
-from runtime.redaction import HIDDEN
+from runtime.redaction import HIDDEN, conceal
 from tests.runtime.cli.commands import command
 from tests.runtime.scripted_house import Watch
+from tests.runtime.scripted_house import write_profile as write_scripted
 from tests.wire import anthropic, ollama, openai_chat, openai_responses
 from tests.wire.links import connect
 from tests.wire.server import Play, Say, WireServer
@@ -199,6 +200,61 @@ def test_a_key_that_is_read_anew_at_every_call_stays_hidden(wire: ModuleType, tm
         said = asyncio.run(main())
     for text in (*said, (tmp_path / logs.FILE).read_text()):
         assert "changing.key.number" not in text
+
+
+@SERVICES
+@pytest.mark.parametrize("mark", ["\x07", "\n", "ä", " "], ids=["bell", "line", "letter", "space"])
+def test_a_key_that_no_header_can_carry_is_refused_unsaid(
+    wire: ModuleType, mark: str, tmp_path: Path
+) -> None:
+    """Libraries print the whole header when they refuse it."""
+    key = f"zebra.crossing{mark}unfit.shape"
+
+    async def main() -> str:
+        async with WireServer(wire.Wire()) as server:
+            provider: Provider = wire.make(connect(server.url + wire.SUFFIX, wire.NAME, key))
+            request = Request("s", wire.MODEL, "", (UserMessage((Text("Hello"),)),))
+            (failed,) = await collect(provider, request)
+            await provider.close()
+            assert isinstance(failed, Failed)
+            assert failed.error.code == "key_unfit"
+            assert not server.requests
+            return told(failed.error)
+
+    with logs.logging_to(tmp_path, door="test"):
+        said = asyncio.run(main())
+    for text in (said, (tmp_path / logs.FILE).read_text()):
+        assert "zebra" not in text
+        assert "unfit.shape" not in text
+
+
+def test_a_fault_of_the_program_itself_does_not_say_the_key(fresh_home: Path) -> None:
+    """An exception that nobody expected, with the key in what it says, ends the turn."""
+    key = KEYS[1]
+    conceal(key)
+
+    def break_down(_request: Request) -> Request:
+        raise RuntimeError(f"bad header: Bearer {key}")
+
+    async def main() -> str:
+        write_scripted(fresh_home, [{"say": "Good day."}])
+        async with assemble(fresh_home, door="test") as runtime:
+            runtime.hooks.before_model.append(break_down)
+            session = await runtime.open(profile="test")
+            watch = Watch(session)
+            await session.submit("Hello")
+            await session.idle()
+            watch.stop()
+            (fault,) = watch.of("error")
+            assert fault.code == "bug"
+            return json.dumps([event.as_dict() for event in watch.events])
+
+    with logs.logging_to(find_home(fresh_home).logs, door="test"):
+        said = asyncio.run(main())
+    assert HIDDEN in said
+    assert not shows(key, said)
+    for path in fresh_home.rglob("*"):
+        assert path.is_dir() or not shows(key, path.read_bytes().decode("utf-8", "replace")), path
 
 
 @SERVICES

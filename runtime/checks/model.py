@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import time
@@ -38,6 +37,8 @@ def bundled(lock: Path | None = None, folder: Path | None = None) -> list[Check]
 
 def engine(file: Path | None = None) -> Check:
     """The engine's child process loads the bundled model, or `file`, and answers one token."""
+    import asyncio
+
     from models.errors import EngineError
 
     file = file or next(iter(sorted(resources.weights_dir().glob("*.gguf"))), None)

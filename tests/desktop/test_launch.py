@@ -59,6 +59,7 @@ def test_the_window_code_loads_neither_the_agent_nor_the_markdown_parser() -> No
     heavy = [
         "runtime.assemble",
         "runtime.session",
+        "asyncio",
         "pydantic",
         "markdown_it",
         "pygments",

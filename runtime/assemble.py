@@ -281,7 +281,8 @@ class Runtime:
         return found
 
     async def close(self) -> None:
-        """Close sessions, then providers, then the store."""
+        """Close sessions, then providers, then the store; nobody waits for the keyring meanwhile."""
+        self.keys.close()
         for session in self._open.values():
             await session.close()
         for provider in self._providers.values():

@@ -67,13 +67,15 @@ class Keys:
 
     `index` is the file that tells which keys lie in the keyring, so that it is opened only where one does and
     a change by another process holds at once. Reading the first key may take as long as the keyring asks for
-    its password; after that the key is remembered until something changes. Usable from any thread.
+    its password; after that the key is remembered until something changes. Usable from any thread; the owner
+    closes it.
     """
 
     def __init__(self, index: Path) -> None:
         self._index = SharedFile(index, _Index, VERSION)
         self._seen: tuple[int, int, int] | None = None
         self._remembered: dict[tuple[str, str], str] = {}
+        self._waiting: set[threading.Event] = set()
 
     def get(self, provider: str, place: str) -> str:
         """The key, "" where the service may need none. Raises OrionError `key_missing` (provider, variable),
@@ -95,7 +97,7 @@ class Keys:
         if not key.isascii() or not key.isprintable() or " " in key:
             raise OrionError("key_unfit", provider=title(provider))
         name = _account(provider, place)
-        _ask(lambda store: store.set_password(SERVICE, name, key), provider, place)
+        self._ask(lambda store: store.set_password(SERVICE, name, key), provider, place)
         fresh = _Kept(provider=provider, place=place, since=datetime.now(UTC).replace(microsecond=0))
         self._index.change(lambda index: _members([*_without(index, provider, place), fresh]))
 
@@ -107,7 +109,7 @@ class Keys:
             if store.get_password(SERVICE, name) is not None:
                 store.delete_password(SERVICE, name)
 
-        _ask(delete, provider, place)
+        self._ask(delete, provider, place)
         self._index.change(lambda index: _members(_without(index, provider, place)))
 
     def state(self, provider: str, place: str) -> KeyState:
@@ -136,9 +138,43 @@ class Keys:
             self._seen = signature
         if (provider, place) not in self._remembered:
             name = _account(provider, place)
-            found = _ask(lambda store: store.get_password(SERVICE, name), provider, place)
+            found = self._ask(lambda store: store.get_password(SERVICE, name), provider, place)
             self._remembered[provider, place] = found or ""
         return self._remembered[provider, place]
+
+    def _ask(self, question: Callable[[KeyringBackend], _ResultT], provider: str, place: str) -> _ResultT:
+        """Put a question to the keyring in a thread of its own, because it may wait for a person.
+
+        Raises OrionError `keyring_unusable`.
+        """
+        from keyring.errors import KeyringError
+
+        answers: list[_ResultT] = []
+        reasons: list[str] = []
+        over = threading.Event()
+
+        def ask() -> None:
+            try:
+                answers.append(question(_store()))
+            except KeyringError as error:
+                reasons.append(str(error) or type(error).__name__)
+            except (RuntimeError, OSError) as error:
+                reasons.append(str(error))
+            over.set()
+
+        self._waiting.add(over)
+        threading.Thread(target=ask, name="keyring", daemon=True).start()
+        over.wait(PATIENCE)
+        self._waiting.discard(over)
+        if answers:
+            return answers[0]
+        reason = reasons[0] if reasons else "it did not answer; unlock it"
+        raise OrionError("keyring_unusable", reason=reason, variable=variables(provider, place)[0])
+
+    def close(self) -> None:
+        """Let nobody wait for the keyring any longer; a question that it was asked stays with it."""
+        for over in tuple(self._waiting):
+            over.set()
 
 
 def _from_environment(provider: str, place: str) -> str:
@@ -176,29 +212,3 @@ def _store() -> KeyringBackend:
     if not found:
         raise RuntimeError("none is running")
     return max(found, key=lambda pair: pair[0])[1]()
-
-
-def _ask(question: Callable[[KeyringBackend], _ResultT], provider: str, place: str) -> _ResultT:
-    """Put a question to the keyring in a thread of its own, because it may wait for a person.
-
-    Raises OrionError `keyring_unusable`."""
-    from keyring.errors import KeyringError
-
-    answers: list[_ResultT] = []
-    reasons: list[str] = []
-
-    def ask() -> None:
-        try:
-            answers.append(question(_store()))
-        except KeyringError as error:
-            reasons.append(str(error) or type(error).__name__)
-        except (RuntimeError, OSError) as error:
-            reasons.append(str(error))
-
-    thread = threading.Thread(target=ask, name="keyring", daemon=True)
-    thread.start()
-    thread.join(PATIENCE)
-    if answers:
-        return answers[0]
-    reason = reasons[0] if reasons else "it did not answer; unlock it"
-    raise OrionError("keyring_unusable", reason=reason, variable=variables(provider, place)[0])

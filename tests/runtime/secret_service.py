@@ -22,13 +22,7 @@ def secret_service(folder: Path) -> Iterator[dict[str, str]]:
     for program in PROGRAMS:
         if shutil.which(program) is None:
             missing(program)
-    for name in ("run", "data"):
-        (folder / name).mkdir(parents=True, mode=0o700)
-    env = {"XDG_RUNTIME_DIR": str(folder / "run"), "XDG_DATA_HOME": str(folder / "data")}
-    bus = ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address=unix:dir={folder}"]
-    with _running([*bus, "--print-address=1"], env) as daemon:
-        assert daemon.stdout is not None
-        env["DBUS_SESSION_BUS_ADDRESS"] = daemon.stdout.readline().decode().strip()
+    with _bus(folder) as env:
         # It makes and unlocks the keyring with the password it reads, then takes its name on the bus.
         unlock = ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"]
         with _taken("org.freedesktop.secrets", env) as taken, _running(unlock, env) as keyring:
@@ -37,6 +31,36 @@ def secret_service(folder: Path) -> Iterator[dict[str, str]]:
             keyring.stdin.close()
             taken()
             yield env
+
+
+@contextmanager
+def mute_service(folder: Path) -> Iterator[tuple[dict[str, str], Callable[[], None]]]:
+    """A bus on which somebody has the service's name and never answers, as a locked keyring does; and a
+    function that waits until it was asked something."""
+    if shutil.which(PROGRAMS[0]) is None:
+        missing(PROGRAMS[0])
+    messages: Any = import_module("jeepney.bus_messages")
+    blocking: Any = import_module("jeepney.io.blocking")
+    with _bus(folder) as env, closing(blocking.open_dbus_connection(env["DBUS_SESSION_BUS_ADDRESS"])) as bus:
+        blocking.Proxy(messages.message_bus, bus).RequestName("org.freedesktop.secrets")
+
+        def wait() -> None:
+            while bus.receive(timeout=20).header.message_type.name != "method_call":
+                pass
+
+        yield env, wait
+
+
+@contextmanager
+def _bus(folder: Path) -> Iterator[dict[str, str]]:
+    """A message bus whose socket lies in `folder`."""
+    env = {"XDG_RUNTIME_DIR": str(folder / "run"), "XDG_DATA_HOME": str(folder / "data")}
+    for name in ("run", "data"):
+        (folder / name).mkdir(parents=True, mode=0o700)
+    bus = ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address=unix:dir={folder}"]
+    with _running([*bus, "--print-address=1"], env) as daemon:
+        assert daemon.stdout is not None
+        yield env | {"DBUS_SESSION_BUS_ADDRESS": daemon.stdout.readline().decode().strip()}
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 
 from runtime.errors import OrionError
 from runtime.keys import SERVICE, Keys
-from tests.runtime.secret_service import secret_service
+from tests.runtime.secret_service import mute_service, secret_service
 
 KEY = "planted-0123456789-abcdef-WXYZ"
 OPENAI = "api.openai.com"
@@ -166,3 +168,35 @@ def test_nothing_shows_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     keys.get("openai", OPENAI)
     assert KEY not in repr(keys)
     assert "OPENAI_API_KEY" in os.environ
+
+
+WAITER = """
+import sys, threading
+from pathlib import Path
+from runtime.errors import OrionError
+from runtime.keys import Keys
+
+keys = Keys(Path(sys.argv[1]))
+def end():
+    sys.stdin.readline()
+    keys.close()
+threading.Thread(target=end).start()
+try:
+    keys.set("openai", "api.openai.com", "planted-0123456789-abcdef")
+except OrionError as error:
+    print(error.code, error.fields["reason"])
+"""
+
+
+def test_closing_frees_who_waits_for_a_keyring_that_does_not_answer(tmp_path: Path) -> None:
+    """In a process of its own, because the keyring's library leaves its socket to the end of the process."""
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-c", WAITER, str(tmp_path / "keys.yaml")]
+    with mute_service(tmp_path / "service") as (env, asked):
+        child = subprocess.Popen(
+            command, cwd=root, env=os.environ | env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        asked()
+        said, _errors = child.communicate("end\n", timeout=10)
+    assert said == "keyring_unusable it did not answer; unlock it\n"
+    assert not (tmp_path / "keys.yaml").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -67,9 +68,9 @@ class History:
 
     def told(self, request: Request) -> list[Turn]:
         """The conversation; once."""
-        waiting = list(request.messages)
+        waiting = deque(request.messages)
         while waiting:
-            message = waiting.pop(0)
+            message = waiting.popleft()
             if isinstance(message, AssistantMessage):
                 self._answer(message, waiting)
             elif isinstance(message, ToolMessage):
@@ -99,7 +100,7 @@ class History:
         """A result in words."""
         self._say([Text(f"[result of {name}]\n"), *parts])
 
-    def _answer(self, message: AssistantMessage, waiting: list[Message]) -> None:
+    def _answer(self, message: AssistantMessage, waiting: deque[Message]) -> None:
         results = _results(message, waiting)
         reasoning = message.reasoning if message.provider == self._own else ()
         if not message.calls or not self._acts:
@@ -144,18 +145,20 @@ class History:
         return found
 
 
-def _results(message: AssistantMessage, waiting: list[Message]) -> dict[str, ToolMessage]:
+def _results(message: AssistantMessage, waiting: deque[Message]) -> dict[str, ToolMessage]:
     """The results of the calls, taken out of what follows up to the next reply."""
-    wanted = {call.id for call in message.calls}
     found: dict[str, ToolMessage] = {}
+    if not message.calls:
+        return found
+    wanted = {call.id for call in message.calls}
     rest: list[Message] = []
     while waiting and not isinstance(waiting[0], AssistantMessage):
-        following = waiting.pop(0)
+        following = waiting.popleft()
         if isinstance(following, ToolMessage) and following.call_id in wanted - found.keys():
             found[following.call_id] = following
         else:
             rest.append(following)
-    waiting[:0] = rest
+    waiting.extendleft(reversed(rest))
     return found
 
 

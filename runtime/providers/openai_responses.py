@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 
 from runtime.messages import Image, JsonObject, Part, Reasoning, ToolSpec
 from runtime.providers import openai_models
@@ -38,11 +37,9 @@ class OpenAIResponsesProvider:
         """See Provider."""
         return self._lessons.listed(await self._service.models())
 
-    async def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
+    def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
         """See Provider."""
-        async with aclosing(reply(self._service, self._lessons, PATH, request, self._ask)) as items:
-            async for item in items:
-                yield item
+        return reply(self._service, self._lessons, PATH, request, self._ask)
 
     def window(self, model: str) -> int:
         """See Provider."""

@@ -22,6 +22,17 @@ from runtime.providers.provider import (
 )
 
 
+_PASSED_OVER = frozenset(
+    {
+        "response.created",
+        "response.in_progress",
+        "response.content_part.added",
+        "response.content_part.done",
+        "response.output_text.done",
+    }
+)
+
+
 class _Part(BaseModel):
     text: str | None = None
     refusal: str | None = None
@@ -81,6 +92,8 @@ class ResponsesReading:
         """See Reading."""
         if event.get("type") == "error":
             raise self._fault(event)
+        if event.get("type") in _PASSED_OVER:
+            return
         found = _Event.model_validate(event)
         at = found.output_index
         match found.type:

@@ -15,6 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHES = {
     "loop_step": ("loop_step", "loop_step_overhead"),
     "decode": ("decode_ratio",),
+    "first_token": (
+        "first_token_anthropic",
+        "first_token_ollama",
+        "first_token_openai_chat",
+        "first_token_openai_responses",
+    ),
     "late_turn": ("cached_ttft_ratio",),
     "reopen": ("reopen_ttft_ratio",),
     "memory_fit": ("memory_fit",),

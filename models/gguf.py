@@ -33,6 +33,7 @@ _STRING, _ARRAY = 8, 9
 _MAX_TENSORS = 1_000_000
 _MAX_ENTRIES = 100_000
 _MAX_STRING = 64 * 1024 * 1024
+_LENGTH_AT = struct.Struct("<Q").unpack_from
 _CHUNK = 1 << 20
 
 TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
@@ -172,8 +173,7 @@ class _Reader:
         if kind == _STRING:
             if count * 8 > self.size:
                 raise self.cut()
-            for _ in range(count):
-                self.take(self.length())
+            self.skip(count)
             return count
         if kind not in _ARRAYS:
             raise self.foreign(f"the entry {key[:80]} is a list of the unknown type {kind}")
@@ -182,6 +182,22 @@ class _Reader:
             raise self.cut()
         values.frombytes(self.take(count * values.itemsize))
         return values
+
+    def skip(self, count: int) -> None:
+        """Pass over so many texts: a vocabulary has hundreds of thousands, so this costs no call for each."""
+        while count:
+            buffer, at, whole = self.buffer, self.at, len(self.buffer) - 8
+            while count and at <= whole:
+                length = _LENGTH_AT(buffer, at)[0]
+                after = at + 8 + length
+                if length > _MAX_STRING or after > whole + 8:
+                    break
+                at, count = after, count - 1
+            self.position += at - self.at
+            self.at = at
+            if count:
+                self.take(self.length())
+                count -= 1
 
     def scalar(self, form: str) -> Any:
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]

@@ -212,6 +212,7 @@ class LlamaEngine:
         sampler = self._sampler = Sampler(api, sampling, loaded.vocab, transcript.tokens)
         sample = sampler.sample
         batch.n_tokens, batch.logits[0] = 1, 1
+        chosen, place = batch.token, batch.pos
         try:
             while True:
                 token = sample(context)
@@ -223,7 +224,7 @@ class LlamaEngine:
                 yield piece
                 if transcript.held >= window:
                     return
-                batch.token[0], batch.pos[0] = token, transcript.held
+                chosen[0], place[0] = token, transcript.held
                 begin = now()
                 code = evaluate(context, batch)
                 if code:

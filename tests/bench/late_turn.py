@@ -8,12 +8,10 @@ import statistics
 import tempfile
 from pathlib import Path
 
-import resources
-from models.library import Library
 from runtime.assemble import Runtime
 from runtime.journal import Journal
 from tests.bench.figure import Figure
-from tests.bench.local_house import PROFILE, Answer, answer, local_house
+from tests.bench.local_house import PROFILE, Answer, answer, bench_model, local_house
 from tests.bench.peers import run
 
 ROUNDS = 2
@@ -76,7 +74,6 @@ def long_session_in(runtime: Runtime) -> str:
 def _server() -> dict[str, float]:
     """The same history through llama.cpp's own server; with one thread, because several of them wait for one
     another without end on a busy machine, and the ratio is the same."""
-    model = Library((resources.weights_dir(),)).find("bundled").path
     messages = [{"role": "system", "content": "You tell stories."}]
     for number in range(EXCHANGES):
         asked, said = exchange(number)
@@ -84,7 +81,7 @@ def _server() -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="orion-bench-") as folder:
         history = Path(folder) / "history.json"
         history.write_text(json.dumps(messages), "utf-8")
-        times = run.call("server_ttft", str(model), str(history), "1", str(ROUNDS))
+        times = run.call("server_ttft", str(bench_model()), str(history), "1", str(ROUNDS))
     if not times:
         return {}
     cold, late = times[0::3], times[1::3] + times[2::3]

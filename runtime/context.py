@@ -58,18 +58,22 @@ def build(
     transcript: Transcript,
     tools: tuple[ToolSpec, ...],
 ) -> Request:
-    """The next request of this conversation."""
+    """The next request of this conversation. A last reply that only repeated calls is not shown again: an
+    answer is asked for where the conversation stood before it."""
+    shown, circle = transcript.messages, repeats_itself(transcript.messages)
+    if circle:
+        shown = shown[: max(at for at, one in enumerate(shown) if isinstance(one, AssistantMessage))]
     return Request(
         session=session,
         model=model,
         system=without_surrogates(system),
-        messages=tuple(_recent(transcript.messages, profile.window_size)),
+        messages=tuple(_recent(shown, profile.window_size)),
         tools=tools,
         temperature=profile.temperature,
         effort=profile.effort,
         max_tokens=profile.max_tokens,
         replies=transcript.replies,
-        answer=repeats_itself(transcript.messages),
+        answer=circle,
     )
 
 
@@ -90,6 +94,12 @@ def repeats_itself(messages: list[Message]) -> bool:
         (went_well := _successes(call, turn[:place])) and (went_well > 1 or _among(call, before))
         for call in last.calls
     )
+
+
+def used(messages: list[Message]) -> set[str]:
+    """The names of the tools that went well since the user's last message."""
+    begin = max((at for at, message in enumerate(messages) if isinstance(message, UserMessage)), default=0)
+    return {message.name for message in messages[begin:] if isinstance(message, ToolMessage) and message.ok}
 
 
 def _successes(call: ToolCall, messages: list[Message]) -> int:

@@ -16,7 +16,7 @@ from runtime.messages import AssistantMessage, Message, Text, ToolSpec, UserMess
 from runtime.profiles import Profile
 from runtime.providers.provider import Provider, Request
 from runtime.recall import recall
-from runtime.slimming import named, slim
+from runtime.slimming import called_for, named, slim
 
 SMALL = 16_384
 """Up to this window the list of tools is slimmed."""
@@ -98,14 +98,18 @@ class Fitting:
         return {"window": window} | parts | {"free": max(window - total - answer, 0)}
 
     def _build(self, window: int) -> Request:
-        tools = self.specs
-        if self.provider.tools_on_demand(self.model):
+        tools, on_demand = self.specs, self.provider.tools_on_demand(self.model)
+        if on_demand:
             tools = named(tools, self._asked())
         if 0 < window <= SMALL:
             tools = slim(tools, int(TOOLS * window), self._first_words())
         request = context.build(
             self.session, self.profile, self.model, self.system(bool(tools)), self.history.transcript, tools
         )
+        if on_demand and request.answer:  # out of a circle leads what was asked for and not done yet
+            done = context.used(self.history.transcript.messages)
+            left = tuple(tool for tool in called_for(tools, self._asked()) if tool.name not in done)
+            request = replace(request, tools=left or tools, answer=not left)
         return replace(request, max_tokens=int(min(request.max_tokens, window or request.max_tokens)))
 
     def _asked(self) -> str:

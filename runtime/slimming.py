@@ -40,24 +40,32 @@ def slim(tools: Tools, budget: int, about: str) -> Tools:
 
 
 def named(tools: Tools, text: str) -> Tools:
-    """Those of `tools` that `text` calls for by a word of their name or one that means the same, or by a sum
-    to work out; a file name calls for all tools that take one, unless the words choose among these.
+    """Those of `tools` that `text` calls for (`called_for`); where none of these takes a file, a file name in
+    it calls for all that do. For models so small that tools they do not need spoil their answers.
+    """
+    chosen = called_for(tools, text)
+    if _PATH.search(text) and not any(_takes(tool, "path") for tool in chosen):
+        chosen += tuple(tool for tool in tools if _takes(tool, "path") and tool not in chosen)
+    return chosen
 
-    In the order in which the text calls for them. For models so small that tools they do not need spoil their
-    answers, and that call tools in the order in which they are told of them.
+
+def called_for(tools: Tools, text: str) -> Tools:
+    """Those of `tools` that `text` calls for by a word of their name or one that means the same, or by a sum
+    to work out, in the order in which it does: small models call tools in the order they are told of them.
     """
     said = _stems(text)
     names = {tool.name: _stems(tool.name.replace("_", " ")) for tool in tools}
     spread = Counter(stem for stems in names.values() for stem in stems)
     telling = [stem for stem in said if spread[stem] == 1] or said
     chosen = [name for stem in telling for name, stems in names.items() if stem in stems]
-    with_path = [tool.name for tool in tools if "path" in tool.parameters.get("properties", {})]
-    if _PATH.search(text) and not set(chosen) & set(with_path):
-        chosen += with_path
     if _SUM.search(text):
-        chosen += [tool.name for tool in tools if "expression" in tool.parameters.get("properties", {})]
+        chosen += [tool.name for tool in tools if _takes(tool, "expression")]
     known = {tool.name: tool for tool in tools}
     return tuple(known[name] for name in dict.fromkeys(chosen))
+
+
+def _takes(tool: ToolSpec, argument: str) -> bool:
+    return argument in tool.parameters.get("properties", {})
 
 
 def _stems(text: str) -> list[str]:

@@ -41,7 +41,7 @@ class Grounds:
         self._tellable = last == "user" and self._english
 
     def settle(self, name: str, arguments: str, *, further: bool = False) -> str | None:
-        """The arguments (JSON text) without invented optional ones and switches; None if the call is unfounded.
+        """The arguments (JSON text) without options and switches that were invented; None if unfounded.
         Of a `further` call, behind one that follows, everything required must have been said. Faulty calls
         stay as they are."""
         tool = self._tools.get(name)

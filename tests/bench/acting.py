@@ -24,7 +24,7 @@ PATIENCE = 900.0
 
 
 def measure(*, peers: bool = False) -> list[Figure]:
-    """The share of runs after which the file holds three lines and the answer holds them too."""
+    """The share of runs after which the file holds three tasks and the answer holds them too."""
     del peers
     model = os.environ.get("ORION_BENCH_MODEL", "")
     if not model:
@@ -71,7 +71,8 @@ async def _run(model: str) -> tuple[bool, float]:
 
 
 def _right(written: str, answer: str) -> bool:
-    """Whether three tasks were written and all of them are read back."""
-    lines = [line.strip("-*#[] 0123456789.") for line in written.splitlines() if line.strip()]
-    tasks = [line for line in lines if len(line.split()) > 1]
+    """Whether three tasks were written, a line each or in one line with commas, and all are read back."""
+    lines = [line for line in written.splitlines() if line.strip()]
+    parts = lines if len(lines) >= TASKS else written.split(",")
+    tasks = [task for part in parts if len((task := part.strip("-*#[] 0123456789.\n")).split()) > 1]
     return len(tasks) >= TASKS and all(task in answer for task in tasks[-TASKS:])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runtime.context import repeats_itself, system_prompt
+from runtime.context import build, repeats_itself, system_prompt, used
+from runtime.journal import Journal
 from runtime.messages import AssistantMessage, Message, Text, ToolCall, ToolMessage, UserMessage
 from runtime.profiles import Profile
+from runtime.transcript import Transcript
 
 SAID = UserMessage((Text("Go."),))
 
@@ -34,6 +36,28 @@ def test_failed_calls_may_be_tried_again_and_a_new_message_begins_anew() -> None
     assert not repeats_itself([SAID, *step(1, "write", ok=False), *step(2, "write")])
     assert not repeats_itself([SAID, *step(1, "read"), SAID, *step(2, "read")])
     assert not repeats_itself([])
+
+
+def test_a_reply_that_only_repeats_is_not_shown_again() -> None:
+    profile = Profile(name="mine", provider="local", model="m")
+    journal = Journal(None)
+    journal.append("user", text="Go.", source="test")
+    for ident in "ab":
+        call = {"id": ident, "name": "write", "arguments": {}, "error": ""}
+        journal.append("assistant", text="", reasoning=[], calls=[call])
+        parts = [{"type": "text", "text": "done"}]
+        journal.append("tool_result", call=ident, ok=True, kind="", parts=parts, details={}, seconds=0.1)
+    transcript = Transcript(journal.records)
+    request = build("s", profile, "m", "Act.", transcript, ())
+    assert request.answer
+    assert [message.role for message in request.messages] == ["user", "assistant", "tool"]
+    assert [message.role for message in transcript.messages][-2:] == ["assistant", "tool"]
+
+
+def test_what_went_well_in_this_turn_is_used() -> None:
+    earlier = [SAID, *step(1, "list"), SAID, *step(2, "write"), *step(3, "read", ok=False)]
+    assert used(earlier) == {"write"}
+    assert used([]) == set()
 
 
 def test_a_model_that_may_act_gets_the_prompt_for_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from runtime.digest import HEAD, digest
 from runtime.messages import AssistantMessage, Message, Text, ToolCall, ToolMessage, ToolSpec, UserMessage
 from runtime.recall import recall
-from runtime.slimming import named, slim, tokens
+from runtime.slimming import called_for, named, slim, tokens
 
 
 def test_the_passage_with_the_rarest_shared_words_comes_first() -> None:
@@ -95,5 +95,9 @@ def test_a_very_small_model_is_told_only_of_tools_that_are_called_for() -> None:
     assert names("Send it") == ["send_mail"]
     assert names("Show notes/todo.md") == ["read_file"]
     assert names("What about notes/todo.md?") == [spec.name for spec in TOOLS]
+    assert [spec.name for spec in called_for(TOOLS, "Search, then mail notes/todo.md")] == [
+        "web_search",
+        "send_mail",
+    ]
     assert names("Mailing a letter would be nice") == ["send_mail"]
     assert names("What is 3/4 of it, e.g. roughly?") == []

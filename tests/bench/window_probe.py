@@ -107,8 +107,8 @@ class Opener(QObject):
 
 
 class Talker(QObject):
-    """Says something, lets the answer stream, opens a long session meanwhile and comes back; then tells every
-    round of the main thread's loop."""
+    """Says something, lets the answer stream, opens a long session meanwhile and comes back, looks at the
+    settings and changes the theme; then tells every round of the main thread's loop."""
 
     def __init__(self, desktop: Any, other: str) -> None:
         super().__init__(desktop)
@@ -140,6 +140,7 @@ class Talker(QObject):
             QTimer.singleShot(2500, lambda: self._desktop.window.show_page("settings"))
             QTimer.singleShot(3000, self._desktop.window.show_chat)
             QTimer.singleShot(3500, lambda: self._desktop.window.resize(900, 600))
+            QTimer.singleShot(4000, lambda: self._desktop.looks.choose("dark"))
         else:
             self._tell("use")
             self._desktop.window.close()

@@ -56,7 +56,7 @@ def conceal(secret: str) -> None:
     _concealed = tuple(sorted({*_concealed, *forms}, key=len, reverse=True))
 
 
-def plainly(error: BaseException | None) -> str:
+def plainly(error: BaseException) -> str:
     """The kind of an error that nobody expected and what it says, without secrets."""
     return Redactor().text(f"{type(error).__name__}: {error}")
 

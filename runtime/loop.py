@@ -26,9 +26,9 @@ from runtime.journal import Record
 from runtime.messages import AssistantMessage, Usage
 from runtime.profiles import Profile
 from runtime.providers.provider import Finished, Notices, Request, TextDelta
+from runtime.purse import FREE, Bill, Purse, guess, seller
 from runtime.redaction import plainly
 from runtime.reply import Reply
-from runtime.spending import FREE, Bill, Purse, guess
 from runtime.states import StateMachine
 from runtime.tools.tool import Failure
 from runtime.transcript import Transcript
@@ -147,7 +147,7 @@ class Turn:
     async def _stream(self, link: Link, reply: Reply) -> Bill:
         """Let `reply` take what the model says; what that cost. Raises OrionError where a cap forbids it."""
         work = self._work
-        work.purse.allow(link.provider.traits(link.model), link.model)
+        work.purse.allow(seller(link), link.model)
         request = await work.fit(link)
         for change in work.desk.hooks.before_model:
             request = change(request)
@@ -168,7 +168,7 @@ class Turn:
     def _pay(self, link: Link, request: Request, reply: Reply, began: float) -> Bill:
         """Enter the call into the accounts. Where the reply broke off nobody told its tokens: they are
         guessed, since a service bills them all the same, unless it failed before it said anything."""
-        whole, traits = isinstance(reply.end, Finished), link.provider.traits(link.model)
+        whole, traits = isinstance(reply.end, Finished), seller(link)
         if not whole and not reply.begun and (reply.end is not None or traits.local):
             return FREE
         usage = reply.end.usage if isinstance(reply.end, Finished) else guess(request, reply.written)

@@ -59,7 +59,7 @@ class Price(Rates):
 
 
 class Maker(_Part):
-    """The prices of one provider; `date` and `source` say when and where they were read."""
+    """The prices of one seller; `date` and `source` say when and where they were read."""
 
     date: datetime.date | None = None
     source: str = ""
@@ -67,7 +67,7 @@ class Maker(_Part):
 
 
 class Table(_Part):
-    """One file of prices, by provider."""
+    """One file of prices, by seller: a provider's name, or the host of another address."""
 
     version: int = Field(default=VERSION, ge=1)
     makers: dict[str, Maker] = Field(default_factory=dict)

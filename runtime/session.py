@@ -31,6 +31,7 @@ from runtime.messages import Image, JsonObject, Usage
 from runtime.outlet import Outlet
 from runtime.policy import Autonomy
 from runtime.providers.provider import Traits
+from runtime.purse import Purse
 from runtime.rules import Rule
 from runtime.states import StateMachine
 from runtime.stimulus import Stimulus
@@ -61,7 +62,7 @@ class Session:
         self._bench = Workbench(
             house, session_id, self.private, self._history, self._outlet, self._states, self._approvals
         )
-        self._purse = house.spending.purse(session_id, self.private)
+        self._purse = Purse(house.spending, session_id, self.private)
         for record in journal.records:
             if record.type == "approval" and isinstance(rule := record.data.get("rule"), dict):
                 house.rules.add(Rule(**rule))

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from resources.translation import _
 from runtime.amounts import dollars
-from runtime.errors import Field, OrionError
-from runtime.messages import AssistantMessage, Image, JsonObject, Usage
+from runtime.errors import OrionError
+from runtime.messages import JsonObject
 from runtime.paths import Home
 from runtime.pricing import Prices
-from runtime.providers.provider import Notices, Request, Traits
+from runtime.providers.provider import Notices
 from runtime.settings import Caps
 from runtime.usage_record import Call, Sum, UsageRecord
 from runtime.usage_report import Range, day_began, month_began, read
 
 NEAR = 0.8
 """From this part of a cap on the user is told, once."""
-
-BYTES_PER_TOKEN, IMAGE_TOKENS = 3, 1500
-"""For the guess at a call that was never counted; text has rarely more tokens than this."""
 
 CapName = Literal["daily_usd", "monthly_usd", "session_usd"]
 
@@ -66,21 +62,6 @@ class Cap:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
-    """What a call cost in US dollars, and the turn and the session with it; None where the price of a call
-    is not known. `notices` tell what the user should know of it."""
-
-    cost: float | None
-    turn: float | None
-    session: float | None
-    notices: Notices = ()
-
-
-FREE = Bill(0.0, None, None)
-"""Nothing was asked of a model, or of none that costs anything."""
-
-
 class Spending:
     """The accounts of one installation, shared by its processes. Used from one thread; closed by the owner.
 
@@ -94,10 +75,6 @@ class Spending:
         self._caps = caps
         self._clock = clock
         self._unwritten: list[Call] = []
-
-    def purse(self, session: str, private: bool) -> Purse:
-        """The account of one session; what a private one spends is counted without naming it."""
-        return Purse(self, session, private)
 
     def allow(self, provider: str, model: str, spent: Callable[[], float]) -> None:
         """Agree to a call of a paid model by a session of which `spent` tells how many dollars it spent.
@@ -179,88 +156,3 @@ class Spending:
         while self._unwritten:
             self._record.add(self._unwritten[0])
             del self._unwritten[0]
-
-
-@dataclass(slots=True)
-class Purse:
-    """The account of one session in this process. `private` ones remember only here what they spent."""
-
-    spending: Spending
-    session: str
-    private: bool
-    _kept: dict[str, Sum] = field(default_factory=dict)
-
-    def allow(self, traits: Traits, model: str) -> None:
-        """Agree to a call, or raise as Spending.allow; a model on this machine costs nothing."""
-        if not traits.local:
-            self.spending.allow(traits.name, model, self._spent)
-
-    def pay(
-        self,
-        traits: Traits,
-        model: str,
-        turn: str,
-        usage: Usage,
-        seconds: float,
-        *,
-        estimated: bool = False,
-    ) -> Bill:
-        """Write down a call that was made. Never raises: what keeps it from being counted is a notice."""
-        notices: list[tuple[str, dict[str, Field]]] = []
-        cost: float | None = 0.0 if traits.local else None
-        if not traits.local:
-            try:
-                cost = self.spending.prices.cost(traits.name, model, usage)
-            except OrionError as error:
-                notices.append((error.code, error.fields))
-        named = ("", "") if self.private else (self.session, turn)
-        call = Call(
-            self.spending.now(), *named, traits.name, model, traits.local, usage, cost, seconds, estimated
-        )
-        if self.private:
-            self._keep(turn, call)
-        try:
-            self.spending.add(call)
-            if cost:
-                standing = self.spending.standing(self._spent)
-                notices += [("cap_near", cap.refusal().fields) for cap in standing if cap.crossed(cost)]
-            return Bill(cost, _known(self._total(turn)), _known(self._total()), tuple(notices))
-        except OrionError as error:
-            notices.append((error.code, error.fields))
-            return Bill(cost, None, None, tuple(notices))
-
-    def _spent(self) -> float:
-        return self._total().cost
-
-    def _total(self, turn: str = "") -> Sum:
-        if self.private:
-            return self._kept.get(turn, Sum())
-        return self.spending.total(self.session, turn)
-
-    def _keep(self, turn: str, call: Call) -> None:
-        one = Sum(1, cost=call.cost or 0.0, unknown=int(call.cost is None))
-        for name in ("", turn):
-            self._kept[name] = self._kept.get(name, Sum()) + one
-
-
-def _known(total: Sum) -> float | None:
-    return None if total.unknown else total.cost
-
-
-def guess(request: Request, written: str) -> Usage:
-    """The tokens of a call whose reply broke off after `written`, rather too many than too few."""
-    size = _bytes(request.system)
-    pictures = 0
-    for message in request.messages:
-        size += _bytes(message.text)
-        if isinstance(message, AssistantMessage):
-            size += sum(len(json.dumps(call.arguments)) for call in message.calls)
-        else:
-            pictures += sum(isinstance(part, Image) for part in message.parts)
-    size += sum(len(tool.description) + len(json.dumps(tool.parameters)) for tool in request.tools)
-    prompt = size // BYTES_PER_TOKEN + IMAGE_TOKENS * pictures
-    return Usage(prompt, _bytes(written) // BYTES_PER_TOKEN)
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))

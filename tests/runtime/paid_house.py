@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from runtime import assemble
+from runtime.messages import Usage
+from runtime.paths import Home
 from runtime.profiles import Profile
 from runtime.providers.provider import Traits
 from runtime.providers.scripted import ScriptedProvider, load_script
+from runtime.settings import Caps
+from runtime.spending import Spending
 from tests.runtime.scripted_house import Steps, write_profile
 
 PRICES = """\
@@ -19,6 +24,21 @@ makers:
     models:
       "*": {input: 1000, cached: 100, output: 2000}
 """
+
+
+PAID, HERE = Traits("paid", local=False), Traits("local", local=True)
+NOON = datetime(2026, 11, 21, 12).timestamp()  # noqa: DTZ001
+CALL = Usage(100, 50)
+"""Costs 0.20 dollars at PRICES."""
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    now = NOON
+
+    def __call__(self) -> float:
+        return self.now
 
 
 class PaidProvider(ScriptedProvider):
@@ -46,3 +66,10 @@ def set_caps(home: Path, **caps: float) -> None:
     """Write caps into the settings."""
     lines = ["version: 1", "spending:", *(f"  {name}: {value}" for name, value in caps.items())]
     (home / "settings.yaml").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def accounts(home: Path, clock: Clock | None = None, **caps: float) -> Spending:
+    """The accounts of a home with these caps."""
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "pricing.yaml").write_text(PRICES, "utf-8")
+    return Spending(Home(home, home / "workspace"), lambda: Caps(**caps), clock or Clock())

@@ -39,10 +39,13 @@ STORES = (
 _ResultT = TypeVar("_ResultT")
 
 
+Where = Literal["keyring", "environment", "none"]
+
+
 class KeyState(TypedDict):
     """Where a key is; `hint` is its last four characters, empty for a short one."""
 
-    where: Literal["keyring", "environment", "none"]
+    where: Where
     hint: str
 
 
@@ -80,9 +83,7 @@ class Keys:
     def get(self, provider: str, place: str) -> str:
         """The key, "" where the service may need none. Raises OrionError `key_missing` (provider, variable),
         or `keyring_unusable` where one is kept and the keyring does not give it."""
-        if found := self._kept(provider, place):
-            return found
-        if found := _from_environment(provider, place):
+        if found := self._found(provider, place)[1]:
             return found
         if needs_key(provider, place):
             raise OrionError("key_missing", provider=title(provider), variable=variables(provider, place)[0])
@@ -114,11 +115,8 @@ class Keys:
 
     def state(self, provider: str, place: str) -> KeyState:
         """Where the key is. Raises as `get`, without `key_missing`."""
-        if found := self._kept(provider, place):
-            return {"where": "keyring", "hint": _hint(found)}
-        if found := _from_environment(provider, place):
-            return {"where": "environment", "hint": _hint(found)}
-        return {"where": "none", "hint": ""}
+        where, found = self._found(provider, place)
+        return {"where": where, "hint": _hint(found)}
 
     def kept(self) -> list[tuple[str, str]]:
         """Provider and place of every key in the keyring, without opening it. Raises OrionError naming what
@@ -128,6 +126,17 @@ class Keys:
     def notices(self) -> list[tuple[str, dict[str, ErrorField]]]:
         """Code and fields of what is wrong with the index."""
         return self._index.notices()
+
+    def _found(self, provider: str, place: str) -> tuple[Where, str]:
+        """The key and where it was; a keyring that does not answer matters only where no variable is set."""
+        there = _from_environment(provider, place)
+        try:
+            if kept := self._kept(provider, place):
+                return "keyring", kept
+        except OrionError:
+            if not there:
+                raise
+        return ("environment", there) if there else ("none", "")
 
     def _kept(self, provider: str, place: str) -> str:
         if (provider, place) not in self.kept():

@@ -153,13 +153,17 @@ def test_a_key_that_vanished_from_the_keyring_is_missing(
 
 
 @pytest.mark.usefixtures("no_keyring")
-def test_a_key_whose_keyring_is_gone_is_said_so(tmp_path: Path) -> None:
+def test_a_key_whose_keyring_is_gone_is_said_so_unless_a_variable_holds_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     index = tmp_path / "keys.yaml"
     index.write_text(
         f"version: 1\nkeys:\n- {{provider: openai, place: {OPENAI}, since: '2026-01-01T00:00:00Z'}}\n",
         "utf-8",
     )
     assert code_of(lambda: Keys(index).get("openai", OPENAI)) == "keyring_unusable"
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert Keys(index).get("openai", OPENAI) == KEY
 
 
 def test_nothing_shows_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

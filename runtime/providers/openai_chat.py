@@ -86,8 +86,10 @@ class OpenAIChatProvider:
         effort = openai_models.effort(kind, request.effort)
         if effort and self._lessons.takes(request.model, "effort"):
             body["reasoning_effort"] = effort
-        if self._service.official and request.session != PRIVATE:
-            body["prompt_cache_key"] = request.session
+        if self._service.official:
+            body["store"] = False
+            if request.session != PRIVATE:
+                body["prompt_cache_key"] = request.session
         if request.tools and self._lessons.acts(request.model):
             body["tools"] = [_tool(tool) for tool in request.tools]
             body["tool_choice"] = "none" if request.answer else "auto"

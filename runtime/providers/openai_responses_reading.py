@@ -21,7 +21,6 @@ from runtime.providers.provider import (
     TextDelta,
 )
 
-
 _PASSED_OVER = frozenset(
     {
         "response.created",

@@ -29,6 +29,7 @@ _STATUS = (
     ("image", 400),
 )  # fmt: skip
 _MARKUP = re.compile(r"\s*<")
+_PLAIN = re.compile(r"application/(\w+\+)?json|text/html")
 
 
 class Refusal(Exception):
@@ -63,7 +64,7 @@ class Service:
     async def events(self, path: str, body: JsonObject, model: str) -> AsyncGenerator[JsonObject, None]:
         """The events of a streamed answer as JSON objects, without the mark that ends them."""
         client = await self._ready()
-        headers = await self._headers(model)
+        headers = await self._headers()
         import httpx2
         from openai import AsyncStream, OpenAIError
 
@@ -78,6 +79,9 @@ class Service:
                 stream_cls=AsyncStream[object],
             )
             async with stream:
+                if _PLAIN.match(stream.response.headers.get("content-type", "")):
+                    yield self._whole(await stream.response.aread(), model)
+                    return
                 async for event in stream:
                     if not isinstance(event, dict):
                         raise ValueError(_("an event is not a JSON object"))
@@ -89,7 +93,7 @@ class Service:
     async def models(self) -> list[JsonObject]:
         """The service's own list, one object a model."""
         client = await self._ready()
-        headers = await self._headers("")
+        headers = await self._headers()
         import httpx2
         from openai import OpenAIError
 
@@ -137,15 +141,13 @@ class Service:
         client.organization = client.project = None
         return client
 
-    async def _headers(self, model: str) -> Any:
+    async def _headers(self) -> Any:
         """The key, read anew. Raises OrionError."""
         from openai import Omit
 
         key = await asyncio.to_thread(self._connection.key)
         if not key:
             return {"Authorization": Omit()}
-        if not (key.isascii() and key.isprintable()):
-            raise faults.refused(self.provider, model, 401, _("it has characters that no key has"))
         return {"Authorization": f"Bearer {key}"}
 
     def _fault(self, error: Exception, model: str, begun: bool) -> OrionError | Refusal:
@@ -177,11 +179,26 @@ class Service:
             return faults.cut_short(self.provider, model)
         return faults.unreachable(self._place, type(chain[-1]).__name__)
 
-    def told(self, body: object, model: str, begun: bool = True) -> OrionError | Refusal:
-        """The fault that an error inside a stream stands for; a Refusal as long as nothing had `begun`."""
+    def _whole(self, text: bytes, model: str) -> JsonObject:
+        """The one event that an answer is worth which came in one piece, as from a service that does not
+        stream. Most of those are not answers: something else listens at the address."""
+        found = json.loads(text)
+        if isinstance(found, dict) and (error := found.get("error")):
+            raise self.told(error, model, begun=False, otherwise=400)
+        if isinstance(found, dict) and found.get("object") == "response":
+            return {"type": "response.completed", "response": found}
+        if isinstance(found, dict) and "choices" in found:
+            return found
+        raise ValueError(_("not a stream of events"))
+
+    def told(
+        self, body: object, model: str, begun: bool = True, otherwise: int = 500
+    ) -> OrionError | Refusal:
+        """The fault that an error inside a stream stands for; a Refusal as long as nothing had `begun`.
+        `otherwise` is the status of one without a name."""
         problem, kind = _said(body)
         code = body.get("code") if isinstance(body, dict) else None
-        status = code if isinstance(code, int) and code >= 400 else _status(kind)
+        status = code if isinstance(code, int) and code >= 400 else _status(kind, otherwise)
         if "policy" in kind or "invalid_prompt" in kind:
             kind += " content_policy"
         found = faults.refused(self.provider, model, status, problem, None, kind)
@@ -201,9 +218,9 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def _status(kind: str) -> int:
+def _status(kind: str, otherwise: int) -> int:
     """The status that the name of an error stands for."""
-    return next((status for mark, status in _STATUS if mark in kind.lower()), 500)
+    return next((status for mark, status in _STATUS if mark in kind.lower()), otherwise)
 
 
 def _said(body: object) -> tuple[str, str]:

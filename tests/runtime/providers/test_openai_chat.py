@@ -77,7 +77,7 @@ def test_a_service_without_a_key_gets_no_header_and_nothing_of_the_environment(
 
 def test_a_key_with_odd_characters_is_refused_before_it_is_sent() -> None:
     received, [found] = asked(requests=(request(),), key="sk-bad\nkey")
-    assert code(found) == "key_rejected"
+    assert code(found) == "key_unfit"
     assert "sk-bad" not in str(found)
     assert not received
 
@@ -109,6 +109,7 @@ def test_openai_itself_gets_its_own_names_and_is_spoken_to_by_responses() -> Non
     assert thinking["max_completion_tokens"] == 1024
     assert thinking["reasoning_effort"] == "none"
     assert thinking["prompt_cache_key"] == "s-1"
+    assert thinking["store"] is False
     assert not {"max_tokens", "temperature"} & thinking.keys()
     assert plain["temperature"] == 0.7
     assert "prompt_cache_key" not in plain

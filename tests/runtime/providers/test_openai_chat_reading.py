@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from runtime.messages import (
@@ -264,3 +266,35 @@ def test_the_words_of_a_refusal_are_found_in_every_form(body: bytes, problem: st
     found = served(Refusing(), scenario, Play(status=404))
     assert found[-1].error.code == "model_not_offered"
     assert found[-1].error.fields["problem"] == problem
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "expected"),
+    [
+        ("application/json", b'{"error": "Unexpected endpoint or method."}', "request_rejected"),
+        ("application/json; charset=utf-8", b'{"status": "ok"}', "reply_malformed"),
+        ("text/html", b"<html>Welcome</html>", "reply_malformed"),
+    ],
+)
+def test_something_else_at_the_address_is_told_apart(content_type: str, body: bytes, expected: str) -> None:
+    wire = Raw(body)
+    wire.content_type = content_type
+
+    async def scenario(_server: WireServer, provider: Provider) -> list[StreamItem]:
+        return await collect(provider, request())
+
+    assert code(served(wire, scenario, Play())) == expected
+
+
+def test_a_service_that_does_not_stream_is_read() -> None:
+    message = {"role": "assistant", "content": "Whole."}
+    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+    counts = {"prompt_tokens": 5, "completion_tokens": 2}
+    wire = Raw(json.dumps({"object": "chat.completion", "choices": choices, "usage": counts}).encode())
+    wire.content_type = "application/json"
+
+    async def scenario(_server: WireServer, provider: Provider) -> list[StreamItem]:
+        return await collect(provider, request())
+
+    found = served(wire, scenario, Play())
+    assert (text(found), end(found).usage) == ("Whole.", Usage(5, 2))

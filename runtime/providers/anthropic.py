@@ -105,7 +105,7 @@ class AnthropicProvider:
         prepared = self._prepare(request)
         reading = Reading(self._connection.provider, request.model, prepared)
         try:
-            client, headers = await self._ready(request.model)
+            client, headers = await self._ready()
         except OrionError as error:
             yield Failed(error)
             return
@@ -150,12 +150,9 @@ class AnthropicProvider:
     def _prepare(self, request: Request) -> Prepared:
         return prepare(request, self._connection.provider, self._kind(request.model))
 
-    async def _ready(self, model: str = "") -> tuple[AsyncAnthropic, dict[str, Any]]:
+    async def _ready(self) -> tuple[AsyncAnthropic, dict[str, Any]]:
         """The client with the key of this moment, and the headers of a call. Raises OrionError."""
         key = await asyncio.to_thread(self._connection.key)
-        if not key.isascii() or not key.isprintable():
-            problem = "it holds characters that no key has"
-            raise faults.refused(self._connection.provider, model, 401, problem)
         client = self._sdk or await self._open()
         from anthropic import Omit
 

@@ -293,7 +293,7 @@ def test_a_key_that_cannot_be_one_is_not_sent() -> None:
 
     last = asyncio.run(main())
     assert isinstance(last, Failed)
-    assert last.error.code == "key_rejected"
+    assert last.error.code == "key_unfit"
     assert "ключ" not in str(last.error)
 
 

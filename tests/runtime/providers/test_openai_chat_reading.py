@@ -21,6 +21,7 @@ from tests.runtime.providers.chat_service import (
     DONE,
     GOOD,
     HELLO,
+    Raw,
     asked,
     called,
     calls,

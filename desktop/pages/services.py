@@ -151,8 +151,6 @@ class ServiceCard(QFrame):
         self.sent.setText(_sent(service))
         self.allow.setVisible(not service["local"])
         self.allow.setText(_("Take back") if service["allowed"] else _("Allow"))
-        self.allow.setProperty("role", "" if service["allowed"] else "primary")
-        restyle(self.allow)
         told = (
             _("Take back the permission for {host}") if service["allowed"] else _("Allow sending to {host}")
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from models.toolformat.format import IDENTITY, ToolFormat, marks
@@ -49,6 +49,39 @@ def read_name(source: Source, opens: Marks) -> Reading[tuple[str, str]]:
         identity = written or identity
 
 
+def read_calls(
+    source: Source, ends: Marks, opens: frozenset[str], one: Callable[[], Reading[bool]]
+) -> Reading[bool]:
+    """Read calls with `one` as long as marks that open one follow; False if there is none. `ends` are the
+    marks that may stand between calls."""
+    found = False
+    while True:
+        taken = yield from one()
+        if not taken:
+            return found
+        found = True
+        while True:
+            yield from source.space()
+            mark = yield from source.mark(ends)
+            if not mark:
+                return True
+            if mark in opens:
+                break
+
+
+def read_head(call: OpenCall, known: ToolFormat, source: Source, tools: Mapping[str, Any]) -> Reading[bool]:
+    """Read name and id of `call`; False if no name stands there."""
+    written, before = yield from read_name(source, Marks(known.opens()))
+    call.name, call.id = resolve(written, known, tools)
+    call.id = call.id or (before if has_id(known) else "")
+    return bool(call.name)
+
+
+def has_id(known: ToolFormat) -> bool:
+    """Whether an id stands beside the name."""
+    return IDENTITY in known.call_open + known.name_close
+
+
 class NamedReader:
     """Reads calls from behind their first mark on; `careful` where that mark may be ordinary text."""
 
@@ -57,9 +90,8 @@ class NamedReader:
         self._source = source
         self._writer = writer
         self._careful = careful
-        self._has_id = IDENTITY in known.call_open + known.name_close
+        self._has_id = has_id(known)
         self._opens = frozenset(known.opens())
-        self._open_marks = Marks(self._opens)
         closes = (*known.opens(), *known.closes())
         self._closes = Marks((*closes, *marks(known.name_close)))
         self._between = frozenset(marks(known.name_close))
@@ -67,26 +99,12 @@ class NamedReader:
 
     def read(self) -> Reading[bool]:
         """Read all calls that follow; False if there is none."""
-        found = False
-        while True:
-            taken = yield from self._one()
-            if not taken:
-                return found
-            found = True
-            while True:
-                yield from self._source.space()
-                mark = yield from self._source.mark(self._closes)
-                if not mark:
-                    return True
-                if mark in self._opens:
-                    break
+        return (yield from read_calls(self._source, self._closes, self._opens, self._one))
 
     def _one(self) -> Reading[bool]:
         source, call = self._source, OpenCall(self._writer, self._known.quote)
-        written, before = yield from read_name(source, self._open_marks)
-        call.name, call.id = resolve(written, self._known, self._writer.tools)
-        call.id = call.id or (before if self._has_id else "")
-        if not call.name:
+        named = yield from read_head(call, self._known, source, self._writer.tools)
+        if not named:
             return False
         after: list[str] = []
         first = yield from self._after_name(after)

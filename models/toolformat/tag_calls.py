@@ -8,8 +8,8 @@ from typing import Any
 
 from models.toolformat import values
 from models.toolformat.compare import common_suffix
-from models.toolformat.format import IDENTITY, KEY, TagArguments, ToolFormat, marks
-from models.toolformat.named import read_name, resolve
+from models.toolformat.format import KEY, TagArguments, ToolFormat, marks
+from models.toolformat.named import read_calls, read_head
 from models.toolformat.nested import nested
 from models.toolformat.source import Marks, Reading, Source
 from models.toolformat.writer import OpenCall, Writer
@@ -29,9 +29,7 @@ class TagReader:
         self._tags: TagArguments = known.tags
         self._source = source
         self._writer = writer
-        self._has_id = IDENTITY in known.call_open + known.name_close
         self._opens = frozenset(known.opens())
-        self._open_marks = Marks(self._opens)
         self._ends = Marks((*known.opens(), *known.closes()))
         self._inside = frozenset(marks(known.name_close))
         key_open = self._tags.key_open.strip()
@@ -43,26 +41,12 @@ class TagReader:
 
     def read(self) -> Reading[bool]:
         """Read all calls that follow; False if there is none."""
-        found = False
-        while True:
-            taken = yield from self._one()
-            if not taken:
-                return found
-            found = True
-            while True:
-                yield from self._source.space()
-                mark = yield from self._source.mark(self._ends)
-                if not mark:
-                    return True
-                if mark in self._opens:
-                    break
+        return (yield from read_calls(self._source, self._ends, self._opens, self._one))
 
     def _one(self) -> Reading[bool]:
         source, call = self._source, OpenCall(self._writer)
-        written, before = yield from read_name(source, self._open_marks)
-        call.name, call.id = resolve(written, self._known, self._writer.tools)
-        call.id = call.id or (before if self._has_id else "")
-        if not call.name:
+        named = yield from read_head(call, self._known, source, self._writer.tools)
+        if not named:
             return False
         if not call.known:
             mark = yield from self._skip_to_argument(peek=True)

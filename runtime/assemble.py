@@ -112,7 +112,7 @@ class Runtime:
         self.profiles = Profiles(home.profiles)
         self.sessions = SessionStore(home.sessions, home.index, door)
         self.hooks = Hooks()
-        self.spending = Spending(home, lambda: self.settings.spending)
+        self.spending = Spending(home)
         self.network = Network(home)
         self.keys = Keys(home.keys_file)
         self.registry = ToolRegistry(tool() for tool in TOOLS)

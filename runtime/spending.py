@@ -15,7 +15,8 @@ from runtime.messages import JsonObject
 from runtime.paths import Home
 from runtime.pricing import Prices
 from runtime.providers.provider import Notices
-from runtime.settings import Caps
+from runtime.settings import VERSION, Caps, Settings
+from runtime.shared_file import SharedFile
 from runtime.usage_record import Call, Sum, UsageRecord
 from runtime.usage_report import Range, day_began, month_began, read
 
@@ -65,14 +66,15 @@ class Cap:
 class Spending:
     """The accounts of one installation, shared by its processes. Used from one thread; closed by the owner.
 
-    `caps` gives the present settings. A cap counts what is known to have been spent; the call that reaches it
-    still ends, the next one is not made.
+    A cap counts what is known to have been spent; the call that reaches it still ends, the next one is not
+    made. Caps are read anew where the settings file changed, by whatever process; while it cannot be read,
+    no model that costs anything is asked.
     """
 
-    def __init__(self, home: Home, caps: Callable[[], Caps], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, home: Home, clock: Callable[[], float] = time.time) -> None:
         self.prices = Prices(home.root)
         self._record = UsageRecord(home.usage_file)
-        self._caps = caps
+        self._settings = SharedFile(home.settings_file, Settings, VERSION)
         self._clock = clock
         self._unwritten: list[Call] = []
 
@@ -105,6 +107,10 @@ class Spending:
             month = self._record.spent(month_began(now))
             found.append(Cap("monthly_usd", caps.monthly_usd, month))
         return found
+
+    def _caps(self) -> Caps:
+        """What the settings file says now. Raises OrionError naming file and line."""
+        return self._settings.read().spending
 
     def add(self, call: Call) -> None:
         """Write a call; one that cannot be written is kept for the next try. Raises as UsageRecord."""

@@ -11,7 +11,6 @@ from runtime.amounts import dollars, priced
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal, visible
 from runtime.paths import find_home
-from runtime.settings import load_settings
 from runtime.spending import Spending
 from runtime.usage_report import Range, remarks
 
@@ -22,9 +21,7 @@ _COLUMNS = "{:>6}  {:>11}  {:>11}  {:>9}  {:>10}"
 
 def usage(terminal: Terminal, span: Range, *, as_json: bool) -> ExitCode:
     """Print the figures of a stretch of time by model; nothing is written, not even a missing home."""
-    home = find_home()
-    caps = load_settings(home.settings_file).spending
-    spending = Spending(home, lambda: caps)
+    spending = Spending(find_home())
     try:
         report = spending.report(span)
     finally:

@@ -13,7 +13,6 @@ from runtime.paths import Home
 from runtime.profiles import Profile
 from runtime.providers.provider import Traits
 from runtime.providers.scripted import ScriptedProvider, load_script
-from runtime.settings import Caps
 from runtime.spending import Spending
 from tests.runtime.scripted_house import Steps, write_profile
 
@@ -64,7 +63,7 @@ def paid_profile(
 
 def set_caps(home: Path, **caps: float) -> None:
     """Write caps into the settings."""
-    lines = ["version: 1", "spending:", *(f"  {name}: {value}" for name, value in caps.items())]
+    lines = ["version: 1", *["spending:"][: len(caps)], *(f"  {name}: {caps[name]}" for name in caps)]
     (home / "settings.yaml").write_text("\n".join(lines) + "\n", "utf-8")
 
 
@@ -72,4 +71,5 @@ def accounts(home: Path, clock: Clock | None = None, **caps: float) -> Spending:
     """The accounts of a home with these caps."""
     home.mkdir(parents=True, exist_ok=True)
     (home / "pricing.yaml").write_text(PRICES, "utf-8")
-    return Spending(Home(home, home / "workspace"), lambda: Caps(**caps), clock or Clock())
+    set_caps(home, **caps)
+    return Spending(Home(home, home / "workspace"), clock or Clock())

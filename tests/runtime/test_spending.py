@@ -11,7 +11,7 @@ from runtime.errors import OrionError
 from runtime.providers.provider import Traits
 from runtime.purse import Purse
 from runtime.spending import Spending
-from tests.runtime.paid_house import CALL, PAID, Clock, accounts
+from tests.runtime.paid_house import CALL, HERE, PAID, Clock, accounts, set_caps
 
 DAY = 86_400.0
 
@@ -42,6 +42,27 @@ def test_a_cap_stops_the_next_call_and_says_so(fresh_home: Path, cap: str, other
         purse.allow(PAID, "m")
     else:
         Purse(spending, "s2", False).allow(PAID, "m")
+    spending.close()
+
+
+def test_a_cap_holds_from_the_moment_it_is_written(fresh_home: Path) -> None:
+    spending = accounts(fresh_home)
+    purse = Purse(spending, "s1", False)
+    purse.pay(PAID, "m", "t1", CALL, 1.0)
+    purse.allow(PAID, "m")
+    set_caps(fresh_home, daily_usd=0.1)
+    assert refused(spending).code == "cap_reached"
+    set_caps(fresh_home, daily_usd=10.0)
+    purse.allow(PAID, "m")
+    spending.close()
+
+
+def test_while_the_caps_cannot_be_read_nothing_is_spent(fresh_home: Path) -> None:
+    spending = accounts(fresh_home)
+    (fresh_home / "settings.yaml").write_text("spending:\n  daily_usd: much\n", "utf-8")
+    error = refused(spending)
+    assert (error.code, error.fields["line"]) == ("yaml_wrong_value", 2)
+    Purse(spending, "s1", False).allow(HERE, "small")
     spending.close()
 
 

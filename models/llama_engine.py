@@ -105,8 +105,10 @@ class LlamaEngine:
         return self._need().template
 
     def count(self, prompt: str) -> int:
-        pictures = PICTURE_GUESS * prompt.count(MARK)
-        return len(self._tokenise(name_marks(prompt, ()).encode("utf-8", "replace"), True)) + pictures
+        text = name_marks(prompt, ()).encode("utf-8", "replace")
+        known = self._memory().transcript  # whosever it is: only what it has not in common is tokenised
+        tokens = known.plan(text, self._tokenise, self._is_control)
+        return len(tokens) + PICTURE_GUESS * prompt.count(MARK)
 
     def _tokenise(self, text: bytes, first: bool) -> list[int]:
         """Control texts become their tokens; JOINT separates what must not be read as one."""

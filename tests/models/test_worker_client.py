@@ -207,6 +207,20 @@ def test_tokens_are_counted_with_the_models_own_template(weights: Path) -> None:
     play(scene)
 
 
+def test_what_was_read_before_is_counted_as_it_will_be_read(weights: Path) -> None:
+    async def scene(engine: LocalEngine) -> None:
+        options = LoadOptions(str(weights), threads=1, window=512)
+        first = await answer(engine, ask(options, user("Count to five, please."), most=12))
+        said = [*user("Count to five, please."), {"role": "assistant", "content": first.text}]
+        longer, other = [*said, *user("And back again.")], user("Count to six, please.")
+        counted = [await engine.count_tokens(options, messages, []) for messages in (longer, other)]
+        for messages, count in zip((longer, other), counted, strict=True):
+            told = await answer(engine, ask(options, messages, most=1))
+            assert told.finished.usage.prompt_tokens == count
+
+    play(scene)
+
+
 def test_strange_text_is_taken_as_it_is(weights: Path) -> None:
     async def scene(engine: LocalEngine) -> None:
         options = LoadOptions(str(weights), threads=1, window=512)

@@ -177,7 +177,7 @@ class Service:
             return faults.malformed(self.provider, str(error) if type(error) is ValueError else _("not JSON"))
         if begun:
             return faults.cut_short(self.provider, model)
-        return faults.unreachable(self._place, type(chain[-1]).__name__)
+        return faults.unreachable(self._place, str(chain[-1]) or type(chain[-1]).__name__)
 
     def _whole(self, text: bytes, model: str) -> JsonObject:
         """The one event that an answer is worth which came in one piece, as from a service that does not

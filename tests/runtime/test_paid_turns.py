@@ -53,6 +53,26 @@ def test_a_cap_stops_a_conversation_before_the_call(
     assert rows[-1]["code"] == "cap_reached"
 
 
+def test_a_model_that_steps_in_meets_the_cap_too(fresh_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> Watch:
+        paid_profile(monkeypatch, fresh_home, [{"say": "one"}, {"say": "two"}])
+        cut = {"error": {"code": "provider_unreachable", "host": "example.org", "problem": "no route"}}
+        write_profile(fresh_home, [cut], loop=True, name="first", fallback=["test"])
+        set_caps(fresh_home, daily_usd=0.0001)
+        async with assemble(fresh_home) as runtime:
+            session = await runtime.open(profile="first")
+            watch = Watch(session)
+            for text in ("first", "second"):
+                await session.submit(text)
+                await session.idle()
+            return watch
+
+    watch = asyncio.run(main())
+    assert watch.text == "one"
+    assert len(watch.of("fallback")) == 2
+    assert [error.code for error in watch.of("error")] == ["cap_reached"]
+
+
 def test_raising_the_cap_lets_the_conversation_go_on(
     fresh_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ class Service:
         from openai import AsyncStream, OpenAIError
 
         begun = False
+        fault: OrionError | Refusal | None = None
         try:
             stream = await client.post(
                 path,
@@ -88,7 +89,9 @@ class Service:
                     begun = True
                     yield event
         except (OpenAIError, HostRefused, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-            raise self._fault(error, model, begun) from None
+            fault = self._fault(error, model, begun)
+        if fault is not None:  # raised here, so that it does not carry the error with the request along
+            raise fault
 
     async def models(self) -> list[JsonObject]:
         """The service's own list, one object a model."""
@@ -97,11 +100,14 @@ class Service:
         import httpx2
         from openai import OpenAIError
 
+        found: object = None
+        fault: OrionError | Refusal | None = None
         try:
             found = await client.get("/models", cast_to=object, options={"headers": headers})
         except (OpenAIError, HostRefused, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             fault = self._fault(error, "", False)
-            raise (fault.error if isinstance(fault, Refusal) else fault) from None
+        if fault is not None:
+            raise fault.error if isinstance(fault, Refusal) else fault
         listed = found.get("data", found.get("models")) if isinstance(found, dict) else found
         if not isinstance(listed, list):
             raise faults.malformed(self.provider, _("the list of models is none"))

@@ -23,6 +23,7 @@ from runtime.providers.openai_chat import OpenAIChatProvider
 from runtime.providers.openai_responses import OpenAIResponsesProvider
 from runtime.providers.provider import (
     PRIVATE,
+    Failed,
     Provider,
 )
 from runtime.reply import Reply
@@ -80,6 +81,18 @@ def test_a_key_with_odd_characters_is_refused_before_it_is_sent() -> None:
     assert code(found) == "key_unfit"
     assert "sk-bad" not in str(found)
     assert not received
+
+
+def test_a_fault_does_not_carry_the_request_and_its_key_along() -> None:
+    received, found = asked(
+        Play(misdeed="hangup"), Play(status=401, problem=f"not {KEY}"), requests=(request(), request())
+    )
+    assert received[0].headers["authorization"] == f"Bearer {KEY}"
+    for items in found:
+        failure = items[-1]
+        assert isinstance(failure, Failed)
+        assert (failure.error.__cause__, failure.error.__context__) == (None, None)
+        assert KEY not in str(failure.error)
 
 
 def test_openai_itself_gets_its_own_names_and_is_spoken_to_by_responses() -> None:

@@ -129,8 +129,8 @@ class Desk:
         return found
 
     async def card(self, session: str) -> Plain:
-        """{"id", "title", "profile", "model", "provider", "local", "tools", "images", "calls", "autonomy", "state",
-        "busy", "private", "pending"}: what the window shows of an open session besides its rows. "local",
+        """{"id", "title", "profile", "model", "provider", "local", "tools", "images", "calls", "autonomy",
+        "state", "busy", "private", "pending"}: what the window shows of an open session besides its rows. "local",
         "tools", "images" and "calls" say where its model runs, whether it can act and see, and how sure its
         calls are."""
         opened = self._session(session)

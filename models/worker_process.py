@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from models.frames import Frame, encode, read
 
 _STDERR_KEPT = 64 * 1024
 _FINAL = ("result", "error")
+_SECRET = re.compile(r"(?i)(_api_key|_token|_secret|_password)$|^ORION_KEY_")
 _CREATION_FLAGS = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(
     subprocess, "CREATE_NEW_PROCESS_GROUP", 0
 )
@@ -275,8 +277,9 @@ class WorkerProcess:
 
 
 def _environment() -> dict[str, str]:
-    """The child's environment: a frozen program's library path is put back to what the user had."""
-    environment = dict(os.environ)
+    """The child's environment: without keys of services, which are none of its business; a frozen program's
+    library path is put back to what the user had."""
+    environment = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
     for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"):
         original = environment.pop(f"{name}_ORIG", None)
         if original is not None:

@@ -217,6 +217,20 @@ def test_the_end_of_stdin_ends_the_worker(command: tuple[str, ...]) -> None:
         assert process.wait(timeout=10) == 0
 
 
+def test_a_worker_is_not_given_the_keys_of_services(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("ORION_KEY_OPENAI_PLACE", "sk-test")
+    monkeypatch.setenv("ORION_TEST_NAME", "kept")
+
+    async def scene(engine: LocalEngine) -> None:
+        await answer(engine, ask(ANYTHING, user("Hello"), most=1))
+        found = psutil.Process(engine.pid).environ()
+        assert found["ORION_TEST_NAME"] == "kept"
+        assert "sk-test" not in found.values()
+
+    play(scene, (*FAKE, "split"))
+
+
 def test_the_death_of_the_program_ends_a_worker_that_is_at_work() -> None:
     program = (
         "import asyncio, os, sys\n"

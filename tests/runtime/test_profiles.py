@@ -50,7 +50,7 @@ def test_what_a_shipped_profile_names_is_there(name: str, tmp_path: Path) -> Non
         ("orion", "openai", "api.openai.com"),
         ("orion-claude", "anthropic", "api.anthropic.com"),
         ("orion-computer", "anthropic", "api.anthropic.com"),
-        ("orion-ollama", "ollama", "127.0.0.1"),
+        ("orion-ollama", "ollama", None),  # where OLLAMA_HOST says, else on this machine
         ("orion-local", "local", None),
     ],
 )

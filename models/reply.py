@@ -124,7 +124,7 @@ class Reply:
         self._grounds = self._grounds or self._prompt.grounds()
         settled: str | None = call.arguments
         if self._grounds is not None:
-            settled = self._grounds.settle(call.name, call.arguments, further=bool(self.calls))
+            settled = self._grounds.settle(call.name, call.arguments)
         made = (call.name, _canonical(settled or call.arguments))
         if made in self._made:
             self._repeated += 1

@@ -10,6 +10,8 @@ from typing import Any
 import resources
 from models.toolformat.mentions import WORD, Mentions, common, numbers, shared, telling
 
+JsonObject = dict[str, Any]
+
 _THIN = 2
 """Telling words of the question below which it says too little to judge a tool by."""
 
@@ -35,15 +37,18 @@ class Grounds:
             part for message in messages if message.get("role") == "user" for part in _parts(message)
         )
         self._said = Mentions(said)
+        self._settled: list[tuple[str, JsonObject]] = []
         last = messages[-1].get("role") if messages else ""
         spoken = {word.casefold() for word in WORD.findall(self._asked)}
         self._english = len(spoken & common()) >= _ENGLISH
         self._tellable = last == "user" and self._english
 
-    def settle(self, name: str, arguments: str, *, further: bool = False) -> str | None:
-        """The arguments (JSON text) without options and switches that were invented; None if unfounded.
-        Of a `further` call, behind one that follows, everything required must have been said. Faulty calls
-        stay as they are."""
+    def settle(self, name: str, arguments: str) -> str | None:
+        """The arguments (JSON text) without options that were invented; None if the call is unfounded.
+
+        Of a further call, behind one that follows, everything required must have been said, and so must that
+        in which it differs from an earlier call of the tool. Faulty calls stay as they are.
+        """
         tool = self._tools.get(name)
         try:
             given = json.loads(arguments)
@@ -52,25 +57,31 @@ class Grounds:
         if tool is None or not isinstance(given, dict):
             return arguments
         schema = _mapping(tool.get("parameters"))
-        properties, required = _mapping(schema.get("properties")), schema.get("required") or ()
-        known = {key: self._known(value, _mapping(properties.get(key))) for key, value in given.items()}
-        needed = [known[key] for key in required if key in known]
-        figures = any(known.get(key) is False and _is_figure(given[key]) for key in required)
-        if (
-            figures
-            or (False in needed and (further or True not in needed))
-            or not self._concerned(tool, given)
-        ):
+        required = [key for key in _list(schema.get("required")) if isinstance(key, str)]
+        of = {key: _mapping(_mapping(schema.get("properties")).get(key)) for key in given}
+        known = {key: self._known(key, value, of[key]) for key, value in given.items()}
+        if self._invented(given, [key for key in required if key in given], known):
+            return None
+        if not self._concerned(tool, given):
             return None
         kept = {
             key: value
             for key, value in given.items()
-            if key in required
-            or not (known[key] is False or self._idle(key, value, _mapping(properties.get(key))))
+            if key in required or not (known[key] is False or self._idle(key, value, of[key]))
         }
+        if self._varies(name, kept):
+            return None
+        self._settled.append((name, kept))
         return arguments if len(kept) == len(given) else json.dumps(kept, ensure_ascii=False)
 
-    def _known(self, value: Any, schema: Mapping[str, Any]) -> bool | None:
+    def _invented(self, given: JsonObject, needed: list[str], known: Mapping[str, bool | None]) -> bool:
+        """Whether a needed number or date was never said, or nothing at all of what is needed."""
+        if any(known[key] is False and _is_figure(given[key]) for key in needed):
+            return True
+        verdicts = [known[key] for key in needed]
+        return False in verdicts and (bool(self._settled) or True not in verdicts)
+
+    def _known(self, key: str, value: Any, schema: Mapping[str, Any]) -> bool | None:
         """Whether `value` was said; None where it need not have been."""
         if isinstance(value, bool) or value is None or schema.get("enum"):
             return None
@@ -80,20 +91,39 @@ class Grounds:
         if isinstance(value, int | float):
             return None if value in numbers(named) else self._said.number(value)
         if isinstance(value, str):
+            told = telling(value)
+            if told and told <= telling(key):  # it only says what it is
+                return self._said.literally(value)
             said = self._said.text(value)
-            kind = value.islower() and shared(telling(value), telling(named))
-            return None if said is False and kind else said
+            return None if said is False and value.islower() and shared(told, telling(named)) else said
         inner = _mapping(schema.get("items")) if isinstance(value, list) else {}
         parts = value if isinstance(value, list) else value.values()
-        known = [self._known(part, inner) for part in parts]
+        known = [self._known(key, part, inner) for part in parts]
         return True if True in known else False if False in known else None
 
     def _idle(self, key: str, value: Any, schema: Mapping[str, Any]) -> bool:
-        """Whether a switch is on for which there is no word in the question."""
-        if value is not True or schema.get("default") is True or not self._english:
+        """Whether an option is a switch that is on, or a choice, for which the question has no word."""
+        choice = bool(schema.get("enum")) and self._unsaid(value)
+        if not self._english or not (choice or value is True) or schema.get("default") == value:
             return False
         words = telling(f"{key} {schema.get('description', '')}") - _empty()
         return not shared(words, telling(self._asked))
+
+    def _varies(self, name: str, given: JsonObject) -> bool:
+        """Whether a call is an earlier one with something else in it that was never said."""
+        for other, earlier in self._settled:
+            others = [value for key, value in given.items() if key not in earlier or earlier[key] != value]
+            if other == name and others and all(map(self._unsaid, others)):
+                return True
+        return False
+
+    def _unsaid(self, value: Any) -> bool:
+        """Whether a single value was certainly not said."""
+        if isinstance(value, bool):
+            return True
+        if isinstance(value, int | float):
+            return not self._said.number(value)
+        return isinstance(value, str) and self._said.text(value) is False
 
     def _concerned(self, tool: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
         """Whether the question has a word in common with the tool, beside those that only became arguments.
@@ -162,6 +192,10 @@ def _described(schema: Any) -> Iterator[str]:
             yield from map(str, value)
         else:
             yield from _described(value)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -62,6 +62,10 @@ class Mentions:
         self._numbers = numbers(text) - {0, 1}
         self._ordered = sorted(self._numbers)[:_MOST]
 
+    def literally(self, value: str) -> bool:
+        """Whether `value` stands there, capitals aside."""
+        return value.casefold().strip() in self._folded
+
     def quotes(self, value: str) -> bool:
         """Whether `value` stands there as it is and could hardly by chance: a path, an address, a sum."""
         value = value.strip().casefold()

@@ -110,4 +110,22 @@ def test_a_further_call_needs_all_to_be_said() -> None:
     asked = [{"role": "user", "content": "Tell me when the sun rises in Oslo and the weather there"}]
     half = '{"place": "Oslo", "date": "Monday"}'
     assert Grounds(asked, TOOLS).settle("sunrise", half) == half
-    assert Grounds(asked, TOOLS).settle("sunrise", half, further=True) is None
+    grounds = Grounds(asked, TOOLS)
+    assert grounds.settle("get_weather", '{"city": "Oslo", "unit": "celsius"}')
+    assert grounds.settle("sunrise", half) is None
+    assert grounds.settle("get_weather", '{"city": "Oslo", "unit": "fahrenheit"}') is None
+
+
+def test_further_calls_for_other_things_that_were_said_hold() -> None:
+    grounds = Grounds(
+        [{"role": "user", "content": "Weather in Oslo in celsius, in Rome in fahrenheit?"}], TOOLS
+    )
+    for city, unit in (("Oslo", "celsius"), ("Rome", "fahrenheit"), ("Oslo", "fahrenheit")):
+        assert grounds.settle("get_weather", json.dumps({"city": city, "unit": unit}))
+
+
+def test_a_value_that_only_names_its_argument_is_invented() -> None:
+    missions = tool("rewards", "Rewards of a game.", ("game",), game=TEXT, mission=TEXT)
+    asked = [{"role": "user", "content": "Which rewards for missions has the game Go?"}]
+    given = '{"game": "Go", "mission": "Mission 1"}'
+    assert Grounds(asked, [missions]).settle("rewards", given) == '{"game": "Go"}'

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from desktop.chat.view import ChatView
@@ -12,15 +15,16 @@ from tests.desktop.chat.sample import Send
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> ChatView:
-    """A shown chat of 800 × 600."""
+def view(qtbot: QtBot) -> Iterator[ChatView]:
+    """A shown chat of 800 × 600. What it copied is let go: off the screen Qt frees it after Python ended."""
     made = ChatView(theme=LIGHT)
     qtbot.addWidget(made)
     made.resize(800, 600)
     with qtbot.waitActive(made):
         made.show()
         made.activateWindow()
-    return made
+    yield made
+    QGuiApplication.clipboard().clear()
 
 
 @pytest.fixture

@@ -118,10 +118,8 @@ class Grounds:
         return False
 
     def _unsaid(self, value: Any) -> bool:
-        """Whether a single value was certainly not said."""
-        if isinstance(value, bool):
-            return True
-        if isinstance(value, int | float):
+        """Whether a name or a number was certainly not said."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
             return not self._said.number(value)
         return isinstance(value, str) and self._said.text(value) is False
 

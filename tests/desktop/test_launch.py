@@ -70,3 +70,14 @@ def test_the_window_code_loads_neither_the_agent_nor_the_markdown_parser() -> No
     code = f"import sys, desktop.application; print([name for name in {heavy!r} if name in sys.modules])"
     found = run(code=code)
     assert found.stdout.strip() == "[]", found.stdout + found.stderr
+
+
+def test_the_chat_shares_no_heavy_import_with_the_thread_that_loads_the_agent_meanwhile() -> None:
+    code = (
+        "import importlib, sys\n"
+        "from desktop.application import CHAT_PARTS\n"
+        "for part in CHAT_PARTS: importlib.import_module(part)\n"
+        "print([name for name in ('pydantic', 'asyncio', 'apsw') if name in sys.modules])"
+    )
+    found = run(code=code)
+    assert found.stdout.strip() == "[]", found.stdout + found.stderr

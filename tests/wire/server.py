@@ -179,6 +179,7 @@ class WireServer:
         self, play: Play, received: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
         lines = ["HTTP/1.1 200 OK", f"Content-Type: {self._wire.content_type}", "Transfer-Encoding: chunked"]
+        lines += ["Connection: close"]
         lines += [f"{name}: {value}" for name, value in play.headers.items()]
         writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
         gone = asyncio.ensure_future(self._until_gone(reader))

@@ -130,9 +130,9 @@ class Desk:
 
     async def card(self, session: str) -> Plain:
         """{"id", "title", "profile", "model", "provider", "local", "tools", "images", "calls", "autonomy",
-        "state", "busy", "private", "pending"}: what the window shows of an open session besides its rows. "local",
-        "tools", "images" and "calls" say where its model runs, whether it can act and see, and how sure its
-        calls are."""
+        "state", "busy", "private", "pending"}: what the window shows of an open session besides its rows.
+        "local", "tools", "images" and "calls" say where its model runs, whether it can act and see, and how
+        sure its calls are."""
         opened = self._session(session)
         traits = opened.traits
         return {

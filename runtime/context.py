@@ -62,7 +62,10 @@ def build(
     answer is asked for where the conversation stood before it."""
     shown, circle = transcript.messages, repeats_itself(transcript.messages)
     if circle:
-        shown = shown[: max(at for at, one in enumerate(shown) if isinstance(one, AssistantMessage))]
+        last = len(shown) - 1
+        while not isinstance(shown[last], AssistantMessage):
+            last -= 1
+        shown = shown[:last]
     return Request(
         session=session,
         model=model,
@@ -81,8 +84,7 @@ def repeats_itself(messages: list[Message]) -> bool:
     """Whether the last reply only asked once more for what had gone well: for calls of the reply before it,
     or for calls made twice before in the same turn. Small models go round in circles until they must answer.
     """
-    begin = next((place for place in range(len(messages), 0, -1) if messages[place - 1].role == "user"), 0)
-    turn = messages[begin:]
+    turn = _turn(messages)
     replies = [
         (place, message) for place, message in enumerate(turn) if isinstance(message, AssistantMessage)
     ]
@@ -98,8 +100,15 @@ def repeats_itself(messages: list[Message]) -> bool:
 
 def used(messages: list[Message]) -> set[str]:
     """The names of the tools that went well since the user's last message."""
-    begin = max((at for at, message in enumerate(messages) if isinstance(message, UserMessage)), default=0)
-    return {message.name for message in messages[begin:] if isinstance(message, ToolMessage) and message.ok}
+    return {message.name for message in _turn(messages) if isinstance(message, ToolMessage) and message.ok}
+
+
+def _turn(messages: list[Message]) -> list[Message]:
+    """What came since the user's last message; looks no further back, however long the conversation is."""
+    begin = len(messages)
+    while begin and not isinstance(messages[begin - 1], UserMessage):
+        begin -= 1
+    return messages[begin:]
 
 
 def _successes(call: ToolCall, messages: list[Message]) -> int:

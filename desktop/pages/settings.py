@@ -93,9 +93,10 @@ class SettingsPage(QScrollArea):
 
     def _build_next(self) -> None:
         """Build one section now and the next one when Qt has drawn it and taken what was typed."""
-        section = self._unbuilt.pop(0)
-        schema = self._resolve(self._schema["properties"][section])
-        self._sections.addWidget(self._section(section, schema, self._values[section]))
+        if self._unbuilt:
+            section = self._unbuilt.pop(0)
+            schema = self._resolve(self._schema["properties"][section])
+            self._sections.addWidget(self._section(section, schema, self._values[section]))
         if self._unbuilt:
             QTimer.singleShot(0, self, self._build_next)
         else:

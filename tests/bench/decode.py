@@ -65,6 +65,12 @@ def measure(*, peers: bool = False) -> list[Figure]:
     return [Figure("decode_ratio", min(_ratio(several), _ratio(one)), "", goal(), "higher", reference)]
 
 
+def evaluated(tokens: int, most: int) -> int:
+    """How many tokens are evaluated between the first one and the end of an answer: the last one of an answer
+    that was cut off is not, that of one which ended by itself is."""
+    return tokens - 1 if tokens == most else tokens
+
+
 def _ratio(pairs: list[Pair]) -> float:
     return max(pair.door for pair in pairs) / max(pair.bare for pair in pairs)
 
@@ -89,7 +95,7 @@ async def _pairs(threads: int, wanted: int) -> list[Pair]:
                     await session.close()
                     if heard.tokens < ENOUGH:
                         continue
-                    count = heard.tokens - 1
+                    count = evaluated(heard.tokens, TOKENS)
                     asked = {"threads": threads, "prompt": heard.prompt, "tokens": count}
                     rate, bare_work = bare.ask(asked | {"temperature": TEMPERATURE})
                     door = count / (heard.last - heard.first)

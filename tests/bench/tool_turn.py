@@ -11,6 +11,7 @@ from typing import Any
 from models.generation import Finished, GenerateRequest, LoadOptions, Prefill, Sampling, Usage
 from models.worker_client import LocalEngine
 from tests.bench.child import Child
+from tests.bench.decode import evaluated
 from tests.bench.figure import Figure
 from tests.bench.local_house import bench_model
 from tests.bench.processor import spent
@@ -52,7 +53,7 @@ async def _decoding(bare: Child, options: LoadOptions) -> Figure:
                 usage, seconds = await _worked(engine, request)
                 if usage.completion_tokens < ENOUGH:
                     continue
-                count = usage.completion_tokens - 1
+                count = evaluated(usage.completion_tokens, TOKENS)
                 rates[grammar].append(1000 * count / usage.decode_ms)
                 asked = {"threads": 1, "prompt": usage.prompt_tokens, "tokens": count}
                 work[grammar].append(seconds / count)

@@ -144,7 +144,7 @@ class LocalProvider:
                 messages=messages,
                 pictures=pictures,
                 tools=_tools(request.tools),
-                sampling=Sampling(temperature=request.temperature, repeat_penalty=self._penalty(request)),
+                sampling=Sampling(self._temperature(request), repeat_penalty=self._penalty(request)),
                 max_tokens=request.max_tokens,
                 answer=request.answer,
                 private=request.session == PRIVATE,
@@ -189,6 +189,10 @@ class LocalProvider:
         engine, self._engine = self._engine, None
         if engine is not None:
             await engine.close()
+
+    def _temperature(self, request: Request) -> float:
+        """Very small models act best on what they are surest of."""
+        return 0.0 if request.tools and self.tools_on_demand(request.model) else request.temperature
 
     def _penalty(self, request: Request) -> float:
         """Very small models go round in circles; in words that is damped, in calls it would do harm."""

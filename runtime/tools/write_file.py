@@ -10,7 +10,9 @@ from runtime.tools.tool import Arguments, Definition, Result, ToolContext
 
 class WriteArguments(Arguments):
     path: str = Field(description="File in the workspace, for example notes/plan.md; folders are made.")
-    text: str = Field(description="The whole new content, or with append what is added at the end.")
+    text: str = Field(
+        description="The whole new content, each item of a list on its own line; with append what is added."
+    )
     append: bool = Field(default=False, description="Add to the end instead of replacing the file.")
 
 

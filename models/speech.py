@@ -33,7 +33,7 @@ is asked, and nothing else:
 ```
 When no tool fits, or when the results are there, answer in plain words: say what the results say."""
 
-_DONE = "Now answer me in plain words, with what the results say."
+_DONE = "Now answer me in plain words, with what all the results say."
 """What a model is told that must answer."""
 
 WORDS = r"""root ::= first rest*

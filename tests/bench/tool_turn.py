@@ -28,7 +28,7 @@ STORY = [{"role": "user", "content": "Tell me a long story about the keeper of a
 
 def measure(*, peers: bool = False) -> list[Figure]:
     """Both ratios for ORION_BENCH_MODEL or the bundled model, interleaved, with one thread, because on a busy
-    machine several hinder one another. The best of each side counts: other programs can only slow it down."""
+    machine several hinder one another."""
     del peers
     return asyncio.run(_measure())
 
@@ -41,7 +41,8 @@ async def _measure() -> list[Figure]:
 
 
 async def _decoding(bare: Child, options: LoadOptions) -> Figure:
-    """Tokens a second at the worker under a grammar and free, and of the bare loop."""
+    """What a token costs the bare loop and the worker under a grammar, in processor time, which other
+    programs hardly change; tokens a second beside it."""
     rates: dict[str, list[float]] = {"": [], GRAMMAR: [], "bare": []}
     work: dict[str, list[float]] = {"": [], GRAMMAR: [], "bare": []}
     async with AsyncExitStack() as stack:
@@ -63,17 +64,18 @@ async def _decoding(bare: Child, options: LoadOptions) -> Figure:
     best = {side: max(found) for side, found in rates.items()}
     least = {side: min(found) for side, found in work.items()}
     reference = {
+        "without grammar": least["bare"] / least[""],
         "bare loop (tokens/s)": best["bare"],
-        "ratio without grammar": best[""] / best["bare"],
-        "ratio of processor time": least["bare"] / least[GRAMMAR],
-        "ratio of processor time without grammar": least["bare"] / least[""],
+        "by the clock, best of each": best[GRAMMAR] / best["bare"],
+        "by the clock, without grammar": best[""] / best["bare"],
     }
-    return Figure("grammar_ratio", best[GRAMMAR] / best["bare"], "", 0.90, "higher", reference)
+    return Figure("grammar_ratio", least["bare"] / least[GRAMMAR], "", 0.90, "higher", reference)
 
 
 async def _cached(bare: Child, options: LoadOptions) -> Figure:
-    """Seconds to the first token of later turns, without tools and with TOOLS of them; each conversation has
-    a worker of its own, so that neither makes room for the other."""
+    """Seconds to the first token of later turns, without tools and with TOOLS of them, the least of each, for
+    other programs only add to it. Each conversation has a worker of its own: neither makes room for the
+    other."""
     waits: dict[int, list[float]] = {0: [], TOOLS: []}
     sizes: dict[int, Usage] = {}
     async with AsyncExitStack() as stack:

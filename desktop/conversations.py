@@ -179,13 +179,22 @@ class Conversations(QObject):
             if model or profile
             else self._bridge.ask(Desk.save_settings, settings or {})
         )
-        changed.then(lambda _: self._bridge.ask(Desk.retry, session))
+        changed.then(lambda _: self._again(session))
 
     def allow_host(self, host: str, who: str) -> None:
         """Let `who` send to `host` from now on, and answer again."""
         session = self.current
         allowed = self._bridge.ask(Desk.allow_host, host, who)
-        allowed.then(lambda _: self._bridge.ask(Desk.retry, session))
+        allowed.then(lambda _: self._again(session))
+
+    def _again(self, session: str) -> None:
+        """Answer the last message of `session` again; without what was answered, where it is in front."""
+
+        def show(opened: Card) -> None:
+            if session == self.current:
+                self._on_opened(opened)
+
+        self._bridge.ask(Desk.retry, session).then(show)
 
     def context_stats(self, text: str) -> Reply[Card]:
         """How the model's window would be shared if `text` were said in the session in front."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QWidget
+from shiboken6 import isValid
 
 from desktop.parts import button, icon_button, label
 from desktop.theme import spacing
@@ -59,7 +60,10 @@ class Banner(QFrame):
 
 
 class Toast(QFrame):
-    """One sentence near the top of its parent, with up to WAYS things to do about it."""
+    """One sentence near the top of its parent, with up to WAYS things to do about it.
+
+    It stays while the keyboard is on it, and gives the keyboard back to where it was.
+    """
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -67,10 +71,13 @@ class Toast(QFrame):
         self._runs: list[Callable[[], object]] = []
         self.text = label("", wrap=True)
         self.buttons: list[QPushButton] = [button("", partial(self._on_action, n)) for n in range(WAYS)]
+        for made in self.buttons:  # a click must not take the keyboard from what is being written
+            made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._before: QWidget | None = None
         self._timer = QTimer(self)
         self._timer.setObjectName("toast")
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.hide)
+        self._timer.timeout.connect(self._on_time)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(spacing(4), spacing(2), spacing(3), spacing(2))
         self._row.setSpacing(spacing(3))
@@ -97,6 +104,16 @@ class Toast(QFrame):
         self._place()
         announce(self, text)
 
+    def take_keyboard(self) -> None:
+        """Put the keyboard on the first way out."""
+        self._before = QApplication.focusWidget()
+        self.buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    @property
+    def offers(self) -> bool:
+        """Whether it is seen and something can be done about what it says."""
+        return self.isVisible() and not self.buttons[0].isHidden()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and self.isVisible():
             self._place()
@@ -104,9 +121,24 @@ class Toast(QFrame):
 
     def _on_action(self, place: int) -> None:
         self._timer.stop()
-        self.hide()
+        self._leave()
         if place < len(self._runs):
             self._runs[place]()
+
+    def _on_time(self) -> None:
+        if self._has_keyboard():
+            self._timer.start(TOAST_MS)
+        else:
+            self.hide()
+
+    def _leave(self) -> None:
+        """Go; Qt would give the keyboard to whatever comes next."""
+        if self._has_keyboard() and self._before is not None and isValid(self._before):
+            self._before.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.hide()
+
+    def _has_keyboard(self) -> bool:
+        return any(made.hasFocus() for made in self.buttons)
 
     def _place(self) -> None:
         parent = self.parentWidget()

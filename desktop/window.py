@@ -163,8 +163,10 @@ class MainWindow(QMainWindow):
         set_icons(self, theme)
 
     def focus_next_part(self) -> None:
-        """Move the keyboard on: from the list to the conversation, to what is asked, to the composer."""
+        """Move the keyboard on: to what the toast offers, the list, the conversation, what is asked, the
+        composer."""
         parts: list[QWidget | None] = [
+            self.toast if self.toast.offers else None,
             self.sidebar.list,
             self.chats.transcript,
             self.approval,
@@ -174,6 +176,9 @@ class MainWindow(QMainWindow):
         focused = self.focusWidget()
         here = [n for n, part in enumerate(shown) if focused is part or part.isAncestorOf(focused)]
         target = shown[(here[0] + 1) % len(shown)] if here else self.composer.editor
+        if target is self.toast:
+            self.toast.take_keyboard()
+            return
         (self.approval.deny if target is self.approval else target).setFocus(
             Qt.FocusReason.ShortcutFocusReason
         )

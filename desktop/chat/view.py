@@ -17,7 +17,7 @@ from desktop.chat.transcript import ThinkingRow, ToolRow, UserRow
 from desktop.chat.welcome import Kind, Welcome
 from desktop.theme import LIGHT, Theme
 from resources.translation import _
-from runtime.events import Event
+from runtime.events import Event, UserSaid
 
 EXACT_TEXT = "application/x-orion-text"
 """Clipboard format with the copied text in UTF-16, for what plain text cannot carry (lone surrogates)."""
@@ -93,6 +93,8 @@ class ChatView(QWidget):
     def on_event(self, event: Event) -> None:
         """Draw one live event."""
         self.canvas.on_event(event)
+        if isinstance(event.body, UserSaid):
+            self.canvas.to_end()
         if self.canvas.rows and self._stack.currentWidget() is not self.canvas:
             self._stack.setCurrentWidget(self.canvas)
 

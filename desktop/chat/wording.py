@@ -104,7 +104,7 @@ def activity(row: ActivityRow) -> str:
         case "writing":
             return _("Writing a call of a tool…")
         case "retrying":
-            return _("{service} does not answer; asking again in {seconds}…").format(
+            return _("{service} cannot answer now; asking again in {seconds}…").format(
                 service=row.note or _("The service"), seconds=duration(row.seconds)
             )
     return _("Working…")

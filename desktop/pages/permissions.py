@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from desktop.bridge import Bridge
@@ -36,7 +35,6 @@ class PermissionsPage(QScrollArea):
         column = QVBoxLayout(body)
         column.setContentsMargins(spacing(6), spacing(5), spacing(6), spacing(8))
         column.setSpacing(spacing(3))
-        column.setAlignment(Qt.AlignmentFlag.AlignTop)
         column.addWidget(label(_("Permissions"), "title"))
         words = _("What the agent may do without asking, because you said so when you approved something.")
         column.addWidget(label(words, "muted", wrap=True))
@@ -45,6 +43,7 @@ class PermissionsPage(QScrollArea):
             column.addWidget(self._row(rule))
         if not rules:
             column.addWidget(label(_("There are none: the agent asks each time."), wrap=True))
+        column.addStretch(1)
         self.setWidget(body)
 
     def _row(self, rule: dict[str, Any]) -> QWidget:

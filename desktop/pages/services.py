@@ -10,10 +10,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QVBox
 
 from desktop import desk_services
 from desktop.bridge import Bridge, Fields, Reply
+from desktop.notices import announce
 from desktop.parts import button, label, line, restyle
 from desktop.theme import Theme, spacing
 from resources.sentences import sentence
 from resources.translation import _
+from runtime.services import SERVICES
 
 _NAMED = 4
 
@@ -76,6 +78,7 @@ class ServiceCard(QFrame):
         self._bridge = bridge
         self._changed = changed
         self._service: dict[str, Any] = {}
+        self._asking = False
         self.title = label("", "section")
         self.badge = label("", "badge")
         self.address = label("", "small", wrap=True, selectable=True)
@@ -139,7 +142,7 @@ class ServiceCard(QFrame):
         """Show the service as it is now; what was typed stays."""
         self._service = service
         title, host = service["title"], service["host"]
-        self.setAccessibleName(title)
+        self.setAccessibleName(_name(service))
         self.title.setText(title)
         self._show_badge(service)
         self.address.setText(service["address"])
@@ -155,7 +158,7 @@ class ServiceCard(QFrame):
             _("Take back the permission for {host}") if service["allowed"] else _("Allow sending to {host}")
         )
         self.allow.setAccessibleName(told.format(host=host))
-        self.test.setAccessibleName(_("Test {service}").format(service=title))
+        self.test.setAccessibleName(_("Test {service}").format(service=_name(service)))
         self.test.setToolTip(_("Asks the service for the list of its models"))
         self._even()
 
@@ -171,7 +174,7 @@ class ServiceCard(QFrame):
         restyle(self.badge)
 
     def _show_key(self, service: dict[str, Any]) -> None:
-        title, kept = service["title"], service["key"]["where"] == "keyring"
+        title, kept = _name(service), service["key"]["where"] == "keyring"
         self.key.setText(_key(service))
         self.key.setProperty("role", "error" if service["fault"] else "")
         restyle(self.key)
@@ -186,6 +189,7 @@ class ServiceCard(QFrame):
     def on_keep(self) -> None:
         """Put what was typed into the keyring; the field is empty afterwards, whatever comes of it."""
         key = self.field.text()
+        self.field.setFocus()  # the button is switched off with the text
         self.field.clear()
         if key.strip():
             asked = self._bridge.ask(desk_services.keep_key, *self._which(), key)
@@ -193,6 +197,7 @@ class ServiceCard(QFrame):
 
     def on_remove(self) -> None:
         """Take the key out of the keyring."""
+        self.field.setFocus()  # the button goes with the key
         self._take(self._bridge.ask(desk_services.remove_key, *self._which()), _("The key is removed."))
 
     def on_allow(self) -> None:
@@ -204,12 +209,14 @@ class ServiceCard(QFrame):
 
     def on_test(self) -> None:
         """Ask for the list of models and say what was reached and what came."""
-        self.test.setEnabled(False)
+        if self._asking:
+            return
+        self._asking = True
         self._say(_("Asking {host}…").format(host=self._service["host"]))
-        self._bridge.ask(desk_services.try_service, *self._which()).then(self._on_tried, self._on_refused)
+        self._bridge.ask(desk_services.try_service, *self._which()).then(self._on_tried, self._on_untried)
 
     def _on_tried(self, found: dict[str, Any]) -> None:
-        self.test.setEnabled(True)
+        self._asking = False
         names = found["models"]
         told = _("{host} answered in {seconds} s and offers {count} models").format(
             host=found["host"], seconds=found["seconds"], count=len(names)
@@ -217,8 +224,11 @@ class ServiceCard(QFrame):
         shown = ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
         self._say(f"{told}: {shown}" if names else f"{told}.")
 
+    def _on_untried(self, code: str, fields: Fields) -> None:
+        self._asking = False
+        self._on_refused(code, fields)
+
     def _on_refused(self, code: str, fields: Fields) -> None:
-        self.test.setEnabled(True)
         self._say(sentence(code, **fields), "error")
 
     def _take(self, asked: Reply[list[dict[str, Any]]], done: str) -> None:
@@ -230,11 +240,21 @@ class ServiceCard(QFrame):
 
     def _say(self, text: str, role: str = "small") -> None:
         self.result.setText(text)
+        if text:
+            announce(self, text)
         self.result.setProperty("role", role)
         restyle(self.result)
 
     def _which(self) -> tuple[str, str]:
         return self._service["provider"], self._service["address"]
+
+
+def _name(service: dict[str, Any]) -> str:
+    """What a screen reader calls it: several addresses of one service must not sound alike."""
+    known = SERVICES.get(service["provider"])
+    if known is not None and service["address"] == known.address:
+        return known.title
+    return _("{service} at {address}").format(service=service["title"], address=service["address"])
 
 
 def _key(service: dict[str, Any]) -> str:

@@ -25,6 +25,7 @@ class Stage:
         self.bridge.answers["open"] = lambda session, profile=None, private=False: card(
             session or "s1", private=private, rows=[]
         )
+        self.bridge.answers["retry"] = lambda session: card(session, title="Budget", busy=True, rows=[])
         self.bridge.answers["card"] = lambda session: card(session, title="Budget")
         self.bridge.answers["sessions"] = [listed("s1", "Budget"), listed("s2", "Two")]
         self.window = MainWindow(LIGHT, pages(), WindowState())

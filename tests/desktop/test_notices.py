@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.notices import Banner, Toast
@@ -44,4 +45,25 @@ def test_a_toast_offers_one_thing_to_do(qtbot: QtBot) -> None:
     toast.say("A long sentence. " * 20)
     assert ground.rect().contains(toast.geometry())
     assert toast.height() > toast.text.fontMetrics().height() * 3
+    ground.hide()
+
+
+def test_the_keyboard_comes_to_a_toast_and_goes_back(qtbot: QtBot) -> None:
+    ground = QWidget()
+    ground.resize(600, 400)
+    qtbot.addWidget(ground)
+    written = QLineEdit(ground)
+    with qtbot.waitExposed(ground):
+        ground.show()
+    ground.activateWindow()
+    written.setFocus()
+    toast = Toast(ground)
+    assert not toast.offers
+    toast.say("Nothing may be sent there", "Allow", lambda: None)
+    assert toast.offers
+    toast.take_keyboard()
+    qtbot.waitUntil(toast.buttons[0].hasFocus)
+    qtbot.keyClick(toast.buttons[0], Qt.Key.Key_Space)
+    assert toast.isHidden()
+    assert written.hasFocus()
     ground.hide()

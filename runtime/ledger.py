@@ -146,8 +146,15 @@ class Ledger:
         finally:
             os.close(handle)
         if full:
-            with suppress(OrionError):
-                self._rotate()
+            self._try_to_rotate()
+
+    def _try_to_rotate(self) -> None:
+        """What was written stands, whatever keeps the file from being put aside: another process that does
+        or did it, or one that has the file open where that forbids it. The next entry tries again."""
+        try:
+            self._rotate()
+        except (OrionError, OSError) as error:
+            _log.info("the network ledger was not put aside: %s", error)
 
     def _rotate(self) -> None:
         """Put the file aside. Only the process that gets the lock does it."""

@@ -86,3 +86,12 @@ def test_an_entry_that_cannot_be_written_is_an_error_before_the_request_and_none
         ledger.begin(entry(1))
     assert fault.value.code == "file_unwritable"
     ledger.end(entry(1))
+
+
+def test_a_file_that_cannot_be_put_aside_stops_no_request(tmp_path: Path) -> None:
+    """Another process was quicker, or holds a file open; the entry stands all the same."""
+    (tmp_path / "network.1.jsonl").mkdir()
+    ledger = Ledger(tmp_path, limit=1, kept=1)
+    write(ledger, entry(1))
+    (found,) = ledger.entries()
+    assert (found.status, found.open) == (200, False)

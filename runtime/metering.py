@@ -163,7 +163,9 @@ class MeteredTransport:
         """The library's own transport for this way, made once."""
         key = f"{scheme} {proxy}"
         if key not in self._inner:
-            self._inner[key] = await self._made(scheme, proxy)
+            made = await self._made(scheme, proxy)
+            if self._inner.setdefault(key, made) is not made:  # another request was quicker
+                await made.aclose()
         return self._inner[key]
 
     async def _made(self, scheme: str, proxy: str) -> Any:

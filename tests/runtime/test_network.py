@@ -13,6 +13,7 @@ import httpx
 import httpx2
 import pytest
 
+from runtime.metering import MeteredTransport
 from runtime.network import Network
 from runtime.paths import find_home
 from runtime.providers.connection import HostRefused
@@ -62,6 +63,20 @@ def test_a_request_on_this_machine_needs_no_permission_and_is_counted(
     assert entry.received == len(ANSWER)
     (reached,) = network.summary()
     assert (reached.times, reached.sent, reached.received) == (1, entry.sent, entry.received)
+
+
+@pytest.mark.parametrize("library", ["httpx2", "httpx"])
+def test_first_requests_at_once_share_one_way_out(library: str, network: Network) -> None:
+    """While the certificates are read for the first time, no request opens a way of its own that nobody
+    closes."""
+
+    async def main() -> None:
+        async with client_of(network, library) as client:
+            way_out: MeteredTransport = client._transport
+            ways = await asyncio.gather(*(way_out._transport("https", "") for _number in range(3)))
+            assert len({id(way) for way in ways}) == 1
+
+    run(main)
 
 
 def test_the_ledger_holds_no_path_query_header_or_body(network: Network, fresh_home: Path) -> None:

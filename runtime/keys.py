@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -35,6 +36,8 @@ STORES = (
     "keyring.backends.libsecret:Keyring",
 )
 """The keyrings of systems. No other is used, because others keep their secrets in files."""
+
+log = logging.getLogger(__name__)
 
 _ResultT = TypeVar("_ResultT")
 
@@ -145,11 +148,12 @@ class Keys:
         if signature != self._seen:
             self._remembered = {}
             self._seen = signature
-        if (provider, place) not in self._remembered:
+        remembered = self._remembered  # a change meanwhile begins another one
+        if (provider, place) not in remembered:
             name = _account(provider, place)
             found = self._ask(lambda store: store.get_password(SERVICE, name), provider, place)
-            self._remembered[provider, place] = found or ""
-        return self._remembered[provider, place]
+            remembered[provider, place] = found or ""
+        return remembered[provider, place]
 
     def _ask(self, question: Callable[[KeyringBackend], _ResultT], provider: str, place: str) -> _ResultT:
         """Put a question to the keyring in a thread of its own, because it may wait for a person.
@@ -169,7 +173,11 @@ class Keys:
                 reasons.append(str(error) or type(error).__name__)
             except (RuntimeError, OSError) as error:
                 reasons.append(str(error))
-            over.set()
+            except Exception as error:  # noqa: BLE001 (the thread's edge: libraries let faults of their bus through)
+                log.warning("the keyring failed: %s", type(error).__name__)
+                reasons.append(type(error).__name__)
+            finally:
+                over.set()
 
         self._waiting.add(over)
         threading.Thread(target=ask, name="keyring", daemon=True).start()

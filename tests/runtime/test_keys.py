@@ -166,6 +166,26 @@ def test_a_key_whose_keyring_is_gone_is_said_so_unless_a_variable_holds_one(
     assert Keys(index).get("openai", OPENAI) == KEY
 
 
+class Broken:
+    """A keyring whose library lets a fault of its bus through."""
+
+    viable = True
+    priority = 9.0
+
+    def get_password(self, _service: str, name: str) -> str:
+        raise LookupError(name)
+
+    set_password = delete_password = get_password
+
+
+def test_a_keyring_that_breaks_down_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.keys.STORES", (f"{__name__}:Broken",))
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
+    with pytest.raises(OrionError) as caught:
+        Keys(tmp_path / "keys.yaml").remove("openai", OPENAI)
+    assert (caught.value.code, caught.value.fields["reason"]) == ("keyring_unusable", "LookupError")
+
+
 def test_nothing_shows_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     keys = Keys(tmp_path / "keys.yaml")

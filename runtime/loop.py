@@ -166,14 +166,20 @@ class Turn:
         return self._pay(link, request, reply, began)
 
     def _pay(self, link: Link, request: Request, reply: Reply, began: float) -> Bill:
-        """Enter the call into the accounts. Where the reply broke off nobody told its tokens: they are
-        guessed, since a service bills them all the same, unless it failed before it said anything."""
-        whole, traits = isinstance(reply.end, Finished), seller(link)
-        if not whole and not reply.begun and (reply.end is not None or traits.local):
+        """Enter the call into the accounts. Where the reply broke off, or the service counts nothing, nobody
+        told its tokens: they are guessed, since they are billed all the same, unless it failed before it
+        said anything."""
+        end, traits = reply.end, seller(link)
+        usage = end.usage if isinstance(end, Finished) else Usage()
+        told = isinstance(end, Finished) and (traits.local or usage != Usage())
+        if not isinstance(end, Finished) and not reply.begun and (end is not None or traits.local):
             return FREE
-        usage = reply.end.usage if isinstance(reply.end, Finished) else guess(request, reply.written)
+        if not told:
+            usage = guess(request, reply.written)
+        if isinstance(end, Finished):
+            reply.end = replace(end, usage=usage)
         seconds, turn = round(time.monotonic() - began, 3), self._work.transcript.turn
-        return self._work.purse.pay(traits, link.model, turn, usage, seconds, estimated=not whole)
+        return self._work.purse.pay(traits, link.model, turn, usage, seconds, estimated=not told)
 
     def _hand_over(self, link: Link, reply: Reply, error: OrionError) -> None:
         """Another model answers from the beginning; what there was of the answer is kept to be looked at."""

@@ -115,7 +115,7 @@ def seller(link: Link) -> Traits:
 
 
 def guess(request: Request, written: str) -> Usage:
-    """The tokens of a call whose reply broke off after `written`, rather too many than too few."""
+    """The tokens of a call of which nobody told them and `written` came, rather too many than too few."""
     size = _bytes(request.system)
     pictures = 0
     for message in request.messages:

@@ -43,7 +43,8 @@ _SUMS = (
 class Call:
     """One model call. `time` is its end in seconds since the epoch, `seconds` how long it took, `cost` US
     dollars or None where the price is not known. `session` and `turn` are empty for a private session.
-    `estimated`: the reply broke off, so the service never told the tokens and they are a careful guess."""
+    `estimated`: the service never told the tokens, since the reply broke off or it counts none, so they are
+    a careful guess."""
 
     time: float
     session: str

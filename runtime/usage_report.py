@@ -78,8 +78,8 @@ def remarks(report: JsonObject) -> list[str]:
         found.append(words.format(count=count, path=report["own_prices"]))
     if count := total["estimated"]:
         words = ngettext(
-            "{count} answer broke off; its tokens are a guess.",
-            "{count} answers broke off; their tokens are a guess.",
+            "The tokens of {count} answer are a guess: it broke off, or the service did not tell them.",
+            "The tokens of {count} answers are a guess: they broke off, or the service did not tell them.",
             count,
         )
         found.append(words.format(count=count))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -11,7 +14,7 @@ from runtime import assemble
 from runtime.messages import Usage
 from runtime.paths import Home
 from runtime.profiles import Profile
-from runtime.providers.provider import Traits
+from runtime.providers.provider import Finished, Request, StreamItem, Traits
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.spending import Spending
 from tests.runtime.scripted_house import Steps, write_profile
@@ -41,10 +44,19 @@ class Clock:
 
 
 class PaidProvider(ScriptedProvider):
-    """The scripted provider, with its words sent elsewhere."""
+    """The scripted provider, with its words sent elsewhere. One that does not count tells no tokens."""
+
+    counts = True
 
     def traits(self, model: str) -> Traits:
         return Traits("paid", local=False, images=True)
+
+    async def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
+        async with aclosing(super().stream(request)) as items:
+            async for item in items:
+                if isinstance(item, Finished) and not self.counts:
+                    item = replace(item, usage=Usage())
+                yield item
 
 
 def _make(runtime: assemble.Runtime, profile: Profile) -> PaidProvider:

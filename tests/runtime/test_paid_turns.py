@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from runtime.assemble import assemble
-from tests.runtime.paid_house import paid_profile, set_caps
+from tests.runtime.paid_house import PaidProvider, paid_profile, set_caps
 from tests.runtime.scripted_house import Steps, Watch, write_profile
 
 
@@ -177,6 +177,32 @@ def test_an_answer_that_broke_off_is_counted_by_a_guess(
     total = asyncio.run(main())["total"]
     assert (total["calls"], total["estimated"], total["unknown"]) == (2, 2, 0)
     assert total["cost"] > 0
+
+
+def test_an_answer_of_which_the_service_does_not_tell_the_tokens_is_counted_by_a_guess(
+    fresh_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some services count nothing; a cap must hold for them too."""
+
+    async def main() -> tuple[dict[str, Any], Watch]:
+        paid_profile(monkeypatch, fresh_home, [{"say": "one"}, {"say": "two"}])
+        monkeypatch.setattr(PaidProvider, "counts", False)
+        set_caps(fresh_home, session_usd=0.0001)
+        async with assemble(fresh_home) as runtime:
+            session = await runtime.open(profile="test")
+            watch = Watch(session)
+            for text in ("first", "second"):
+                await session.submit(text)
+                await session.idle()
+            report: dict[str, Any] = runtime.spending.report("all")
+            return report["total"], watch
+
+    total, watch = asyncio.run(main())
+    assert (total["calls"], total["estimated"], total["unknown"]) == (1, 1, 0)
+    assert total["cost"] > 0
+    assert [error.code for error in watch.of("error")] == ["cap_reached"]
+    assert [report.prompt for report in watch.of("usage")] == [total["prompt"]]
+    assert watch.of("done")[0].usage["prompt"] == total["prompt"], "the budget of a turn counts it too"
 
 
 def test_a_call_that_failed_before_it_said_anything_costs_nothing(

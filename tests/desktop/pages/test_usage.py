@@ -86,7 +86,7 @@ def test_cost_and_tokens_are_shown_by_model(page: UsagePage) -> None:
         ["x/odd", "unknown", "1", "100", "0", "10"],
     ]
     assert "The price of 1 call is not known" in page.notes.text()
-    assert "1 answer broke off" in page.notes.text()
+    assert "The tokens of 1 answer are a guess" in page.notes.text()
     assert "2026-11-18" in page.notes.text()
 
 

@@ -38,15 +38,15 @@ def known_services(profiles: Profiles, keys: Keys, network: Network) -> list[Jso
     "key" is as Keys.state gives it, "fault" a code and fields where the keyring did not answer, else None.
     May wait for the keyring, so not for an event loop. Raises OrionError where the index of keys is broken.
     """
-    used: dict[tuple[str, str], list[str]] = {
-        (provider, services.address(provider)): [] for provider in services.SERVICES
-    }
-    for profile in _of_services(profiles):
+    used: dict[tuple[str, str], list[str]] = {}
+    named = [(provider, "", "") for provider in services.SERVICES]
+    named += [(profile.provider, profile.base_url, profile.name) for profile in _of_services(profiles)]
+    for provider, base_url, name in named:
         try:
-            key = profile.provider, services.address(profile.provider, profile.base_url)
+            key = provider, services.address(provider, base_url)
         except OrionError:
-            continue  # told where the profile is used
-        used.setdefault(key, []).append(profile.name)
+            continue  # told where the address is used
+        used.setdefault(key, []).extend([name] if name else [])
     there = {(provider, services.place(address)) for provider, address in used}
     for provider, place in keys.kept():
         if (provider, place) not in there:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from runtime.assemble import assemble
+from runtime.connections import known_services
 from runtime.errors import OrionError
 from runtime.profiles import Profile
 from tests.runtime.local_servers import says, serving
@@ -60,3 +61,17 @@ def test_an_address_that_is_none_is_said_when_the_connection_is_made(fresh_home:
                 runtime.connection(profile("openrouter.ai"))
 
     asyncio.run(work())
+
+
+def test_an_address_that_is_none_hides_no_other_service(
+    fresh_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The variable is told of where Ollama is used; the page of the services still opens."""
+    monkeypatch.setenv("OLLAMA_HOST", "http://someone@127.0.0.1:port")
+
+    async def work() -> list[str]:
+        async with assemble(fresh_home, door="test") as runtime:
+            rows = known_services(runtime.profiles, runtime.keys, runtime.network)
+            return [row["provider"] for row in rows]
+
+    assert set(asyncio.run(work())) == {"openai", "anthropic"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -188,12 +188,16 @@ class AnthropicProvider:
         import httpx2
         from anthropic import AnthropicError
 
+        found: object = None
+        fault: OrionError | None = None
         try:
             found = await client.get(
                 "/v1/models", cast_to=object, options={"params": asked, "headers": headers}
             )
         except (AnthropicError, HostRefused, httpx2.HTTPError, ValueError) as error:
-            raise self._fault(error, "", begun=False) from error
+            fault = self._fault(error, "", begun=False)
+        if fault is not None:  # raised here, so that it does not carry the error with the request along
+            raise fault
         if not isinstance(found, dict):
             raise faults.malformed(self._connection.provider, "it is no list of models")
         return found
@@ -204,19 +208,15 @@ class AnthropicProvider:
         from anthropic import APIStatusError
 
         provider = self._connection.provider
-        causes = list(_causes(error))
-        for cause in causes:
-            if isinstance(cause, OrionError):
-                return cause
-            if isinstance(cause, HostRefused):
-                return OrionError("host_not_allowed", fault="user", host=cause.host, provider=provider)
+        if (own := faults.of_the_house(error, provider)) is not None:
+            return own
         if isinstance(error, APIStatusError):
             problem, said = _said(error.body)
             status = error.status_code if error.status_code >= 400 else _STATUS.get(said, 500)
             return faults.refused(provider, model, status, problem, error.response.headers, said)
         if isinstance(error, ValueError):
             return faults.malformed(provider, type(error).__name__)
-        root = next((cause for cause in causes if isinstance(cause, httpx2.HTTPError)), error)
+        root = next((cause for cause in faults.causes(error) if isinstance(cause, httpx2.HTTPError)), error)
         if isinstance(root, httpx2.TimeoutException) and not isinstance(root, httpx2.ConnectTimeout):
             return faults.silent(provider, self._connection.silence)
         if begun:
@@ -245,11 +245,3 @@ def _said(body: object) -> tuple[str, str]:
 
 def _entries(found: object) -> list[JsonObject]:
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what led to it, outermost first."""
-    at: BaseException | None = error
-    while at is not None:
-        yield at
-        at = at.__cause__ or at.__context__

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runtime.errors import OrionError
+from runtime.providers.connection import HostRefused
 from runtime.redaction import Redactor
 
 PROBLEM_LENGTH = 200
@@ -20,6 +21,7 @@ _LONG = (
     "exceeds the available context",
     "input length",
 )
+_FLAGGED = ("flagged", "moderation", "content_filter", "content policy")
 _REFUSED = ("content_filter", "content_policy", "content policy", "safety", "moderation")
 
 
@@ -48,6 +50,8 @@ def refused(
 def _code(status: int, said: str) -> str:
     if status == 402 or (status in (400, 403, 429) and any(word in said for word in _SPENT)):
         return "quota_spent"
+    if status == 403 and any(word in said for word in _FLAGGED):
+        return "request_refused"
     if status in (401, 403):
         return "key_rejected"
     if status == 429:
@@ -83,11 +87,30 @@ def malformed(provider: str, problem: str) -> OrionError:
     return OrionError("reply_malformed", fault="provider", provider=provider, problem=_shown(problem))
 
 
+def causes(error: BaseException) -> list[BaseException]:
+    """`error` and what it came from, outermost first."""
+    found = [error]
+    while (cause := found[-1].__cause__ or found[-1].__context__) is not None and cause not in found:
+        found.append(cause)
+    return found
+
+
+def of_the_house(error: BaseException, provider: str) -> OrionError | None:
+    """What this program itself had against the call, such as a host that was not allowed or a ledger that
+    cannot be written; None where the fault lies elsewhere. Clients wrap both in errors of their own."""
+    for cause in causes(error):
+        if isinstance(cause, OrionError):
+            return cause
+        if isinstance(cause, HostRefused):
+            return OrionError("host_not_allowed", fault="user", host=cause.host, provider=provider)
+    return None
+
+
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds the service asks to wait (RFC 9110 10.2.3: seconds or a date; some write `retry-after-ms`);
     None where it does not say. Names of `headers` are in lower case or match any."""
-    if (text := headers.get("retry-after-ms")) is not None:
-        return _number(text, 1000)
+    if (text := headers.get("retry-after-ms")) is not None and (found := _number(text, 1000)) is not None:
+        return found
     if (text := headers.get("retry-after")) is None:
         return None
     found = _number(text, 1)

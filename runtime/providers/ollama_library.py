@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -195,11 +195,9 @@ class OllamaLibrary:
         import httpx
 
         provider = self.connection.provider
-        for cause in _causes(error):
-            if isinstance(cause, OrionError):
-                return cause
-            if isinstance(cause, HostRefused):
-                return OrionError("host_not_allowed", fault="user", host=cause.host, provider=provider)
+        if (own := faults.of_the_house(error, provider)) is not None:
+            return own
+        for cause in faults.causes(error):
             if isinstance(cause, httpx.HTTPStatusError):
                 answer = cause.response
                 return faults.refused(provider, model, answer.status_code, _said(answer), answer.headers)
@@ -261,16 +259,6 @@ def _expected() -> tuple[type[Exception], ...]:
 
     of_the_client = (RequestError, ResponseError, AttributeError, TypeError, ValueError, RecursionError)
     return (OrionError, HostRefused, ConnectionError, httpx.HTTPError, httpx.InvalidURL, *of_the_client)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it came from."""
-    seen: set[int] = set()
-    here: BaseException | None = error
-    while here is not None and id(here) not in seen:
-        seen.add(id(here))
-        yield here
-        here = here.__cause__ or here.__context__
 
 
 def _said(answer: httpx.Response) -> str:

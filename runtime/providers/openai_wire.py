@@ -161,11 +161,9 @@ class Service:
         import httpx2
         import openai
 
-        chain = _chain(error)
-        for cause in chain:
-            if isinstance(cause, HostRefused):
-                fields = {"host": cause.host, "provider": self.provider}
-                return OrionError("host_not_allowed", fault="user", **fields)
+        if (own := faults.of_the_house(error, self.provider)) is not None:
+            return own
+        chain = faults.causes(error)
         if isinstance(error, openai.APIStatusError):
             problem, kind = _said(error.body)
             headers = dict(error.response.headers)
@@ -216,14 +214,6 @@ def is_official(host: str) -> bool:
     return host == OFFICIAL or host.endswith(f".{OFFICIAL}")
 
 
-def _chain(error: BaseException) -> list[BaseException]:
-    """`error` and what it came from."""
-    found = [error]
-    while (cause := found[-1].__cause__ or found[-1].__context__) is not None and cause not in found:
-        found.append(cause)
-    return found
-
-
 def _status(kind: str, otherwise: int) -> int:
     """The status that the name of an error stands for."""
     return next((status for mark, status in _STATUS if mark in kind.lower()), otherwise)
@@ -244,14 +234,17 @@ def _said(body: object) -> tuple[str, str]:
 
 
 def usage(found: object) -> Usage:
-    """The tokens of one call, by the names of either form."""
+    """The tokens of one call, by the names of either form. Some services leave the thoughts out of the reply
+    they count, and have them in the total alone, for which they want to be paid."""
     if not isinstance(found, dict):
         return Usage()
+    prompt = _whole(found, "prompt_tokens", "input_tokens")
+    completion = _whole(found, "completion_tokens", "output_tokens")
     read = found.get("prompt_tokens_details") or found.get("input_tokens_details")
     written = found.get("completion_tokens_details") or found.get("output_tokens_details")
     return Usage(
-        prompt=_whole(found, "prompt_tokens", "input_tokens"),
-        completion=_whole(found, "completion_tokens", "output_tokens"),
+        prompt=prompt,
+        completion=max(completion, _whole(found, "total_tokens") - prompt),
         cached=_whole(read, "cached_tokens") or _whole(found, "prompt_cache_hit_tokens"),
         reasoning=_whole(written, "reasoning_tokens"),
         cache_written=_whole(read, "cache_write_tokens"),

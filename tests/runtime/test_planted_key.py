@@ -152,6 +152,9 @@ def faults_of(wire: ModuleType, key: str, folder: Path) -> tuple[list[str], list
             await server.stop()
             with pytest.raises(OrionError) as caught:
                 await provider.models()
+            assert caught.value.__cause__ is caught.value.__context__ is None, (
+                "it holds the request and the key"
+            )
             said.append(told(caught.value))
             await provider.close()
         return said, ends

@@ -159,6 +159,14 @@ def test_usage_is_found_wherever_it_stands() -> None:
     assert end(read(delta(content="x"), delta("stop"), DONE)).usage == Usage()
 
 
+@pytest.mark.parametrize("details", [{}, {"completion_tokens_details": {"reasoning_tokens": 70}}])
+def test_thoughts_that_only_the_total_counts_are_part_of_the_reply(details: JsonObject) -> None:
+    """As with Gemini and Grok, which want to be paid for them."""
+    counts = {"prompt_tokens": 50, "completion_tokens": 9, "total_tokens": 129} | details
+    usage = end(read(delta("stop", content="x") | {"usage": counts}, DONE)).usage
+    assert usage == Usage(50, 79, reasoning=70 if details else 0)
+
+
 def test_empty_chunks_comments_and_unknown_members_do_no_harm() -> None:
     first = b": OPENROUTER PROCESSING\n\n"
     empty = chunk({"model": "m"}, [])

@@ -13,7 +13,8 @@ from runtime.messages import JsonObject, ToolSpec
 from runtime.recall import words
 
 Tools = tuple[ToolSpec, ...]
-CHARACTERS_PER_TOKEN = 3.6
+CHARACTERS_PER_TOKEN, FRAME = 3.6, 31
+"""Of a tool's schema, and tokens of what Qwen's template puts around each; others do about the same."""
 
 _PATH = re.compile(r"[\w-]{2,}\.[A-Za-z]\w{1,4}\b|[A-Za-z]\w*/\w")
 _ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|e|s)$")
@@ -22,8 +23,8 @@ _SUM = re.compile(r"\d\s*[-+*/^×÷]\s*\d")
 
 def tokens(tools: Tools) -> int:
     """Roughly how many tokens a template makes of `tools`."""
-    sizes = (len(json.dumps([tool.name, tool.description, tool.parameters])) + 40 for tool in tools)
-    return int(sum(sizes) / CHARACTERS_PER_TOKEN)
+    size = sum(len(json.dumps([tool.name, tool.description, tool.parameters])) for tool in tools)
+    return int(size / CHARACTERS_PER_TOKEN) + FRAME * len(tools)
 
 
 def slim(tools: Tools, budget: int, about: str) -> Tools:

@@ -10,6 +10,9 @@ from typing import Any
 
 from models.generation import Finished, GenerateRequest, LoadOptions, Prefill, Sampling, Usage
 from models.worker_client import LocalEngine
+from runtime.fitting import TOOLS as PART
+from runtime.messages import ToolSpec
+from runtime.slimming import slim
 from tests.bench.child import Child
 from tests.bench.decode import evaluated
 from tests.bench.figure import Figure
@@ -96,6 +99,7 @@ async def _cached(bare: Child, options: LoadOptions) -> Figure:
         "median of the pairs": statistics.median(
             many / none for none, many in zip(waits[0], waits[TOOLS], strict=True)
         ),
+        "of them shown in this window": float(len(tools(TOOLS))),
         f"tokens of the prompt with {TOOLS} tools": float(sizes[TOOLS].prompt_tokens),
         "of them new": float(sizes[TOOLS].prompt_tokens - sizes[TOOLS].cached_tokens),
         "no tools, bare engine (ms)": 1000 * engine_alone[0],
@@ -143,12 +147,14 @@ async def _first(engine: LocalEngine, request: GenerateRequest) -> tuple[float, 
 
 
 def tools(count: int) -> list[dict[str, Any]]:
-    """So many tools as in a request."""
+    """What a request in this window shows of so many tools."""
     schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    known = tuple(ToolSpec(f"tool_{at}", f"Does task {at}.", schema) for at in range(count))
+    shown = slim(known, int(PART * WINDOW), STORY[0]["content"]) if known else ()
     return [
         {
             "type": "function",
-            "function": {"name": f"tool_{at}", "description": f"Does task {at}.", "parameters": schema},
+            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
         }
-        for at in range(count)
+        for tool in shown
     ]

@@ -78,7 +78,8 @@ async def house(home: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> 
             write_profile(home, name, api=APIS.get(name, ""), **settings, **changes)
             monkeypatch.setenv(f"ORION_KEY_{PROVIDERS[name].upper()}", "sk-test-0123456789abcdef")
             servers[name] = server
-        write_profile(home, "here", provider="local", model="bundled", max_tokens=12)
+        small = {"max_tokens": 4, "allowed_tools": [], "system_prompt": "orion.local.md"}
+        write_profile(home, "here", provider="local", model="bundled", **small)
         yield House(await stack.enter_async_context(assemble(home, door="test")), servers)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QBoxLayout, QFrame, QHBoxLayout, QPushButton, QWidget
 from shiboken6 import isValid
 
 from desktop.parts import button, icon_button, label
@@ -78,12 +78,16 @@ class Toast(QFrame):
         self._timer.setObjectName("toast")
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_time)
-        self._row = QHBoxLayout(self)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(spacing(4), spacing(2), spacing(3), spacing(2))
         self._row.setSpacing(spacing(3))
         self._row.addWidget(self.text, 1)
+        ways = QHBoxLayout()
+        ways.setSpacing(spacing(3))
+        ways.addStretch(1)
         for made in self.buttons:
-            self._row.addWidget(made)
+            ways.addWidget(made)
+        self._row.addLayout(ways)
         parent.installEventFilter(self)
         self.hide()
 
@@ -147,7 +151,11 @@ class Toast(QFrame):
         most = min(620, parent.width() - spacing(8))
         natural = self.text.fontMetrics().horizontalAdvance(self.text.text()) + spacing(12)
         shown = [made for made in self.buttons if not made.isHidden()]
-        wide = min(most, natural + sum(made.sizeHint().width() + spacing(3) for made in shown))
+        wide = natural + sum(made.sizeHint().width() + spacing(3) for made in shown)
+        under = wide > most and bool(shown)  # where both do not fit into a line the words need all of it
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(down if under else across)
+        wide = min(most, wide)
         self.resize(wide, max(self._row.heightForWidth(wide), self.buttons[0].sizeHint().height()))
         self.move((parent.width() - self.width()) // 2, spacing(17))
 

@@ -3,59 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
 
 from runtime.messages import Image, JsonObject, Part, Reasoning, Text, ToolSpec
 from runtime.providers import openai_models
-from runtime.providers.connection import Connection
 from runtime.providers.openai_chat_reading import ChatReading
 from runtime.providers.openai_history import Answered, History, Said, address, arguments, pictures, words
-from runtime.providers.openai_lessons import Lessons
-from runtime.providers.openai_reply import Question, reply
-from runtime.providers.openai_wire import Service
-from runtime.providers.provider import PRIVATE, ModelInfo, Notices, Request, StreamItem, Traits
+from runtime.providers.openai_provider import OpenAIProvider
+from runtime.providers.openai_reply import Question
+from runtime.providers.provider import PRIVATE, Notices, Request
 
-PATH = "/chat/completions"
 OF_RESULTS = "[pictures of the results above]"
 
 
-class OpenAIChatProvider:
-    """Answers with a model of the service that `connection` names: OpenAI, OpenRouter, NVIDIA, LM Studio,
-    vLLM, llama.cpp's server and all others that speak this way. What a model turns out not to take is left
-    out from then on."""
+class OpenAIChatProvider(OpenAIProvider):
+    """Answers with a model of OpenAI, OpenRouter, NVIDIA, LM Studio, vLLM, llama.cpp's server and all others
+    that speak this way; see OpenAIProvider."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._service = Service(connection)
-        self._lessons = Lessons()
-
-    def traits(self, model: str) -> Traits:
-        """See Provider."""
-        service = self._service
-        return Traits(service.provider, service.local, self._lessons.acts(model), self._lessons.sees(model))
-
-    async def models(self) -> list[ModelInfo]:
-        """See Provider."""
-        return self._lessons.listed(await self._service.models())
-
-    def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
-        """See Provider."""
-        return reply(self._service, self._lessons, PATH, request, self._ask)
-
-    def window(self, model: str) -> int:
-        """See Provider."""
-        return self._lessons.window(model)
-
-    def tools_on_demand(self, model: str) -> bool:
-        """See Provider: never."""
-        return False
-
-    async def count(self, request: Request) -> int:
-        """See Provider: a careful estimate."""
-        return self._lessons.estimate(request)
-
-    async def close(self) -> None:
-        """Close the connections; idempotent."""
-        await self._service.close()
+    path = "/chat/completions"
 
     def _ask(self, request: Request) -> Question:
         model, lessons = request.model, self._lessons

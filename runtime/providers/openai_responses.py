@@ -3,59 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
 
 from runtime.messages import Image, JsonObject, Part, Reasoning, ToolSpec
 from runtime.providers import openai_models
-from runtime.providers.connection import Connection
 from runtime.providers.openai_history import Answered, History, Said, address, arguments, words
-from runtime.providers.openai_lessons import Lessons
-from runtime.providers.openai_reply import Question, reply
+from runtime.providers.openai_provider import OpenAIProvider
+from runtime.providers.openai_reply import Question
 from runtime.providers.openai_responses_reading import ResponsesReading
-from runtime.providers.openai_wire import Service
-from runtime.providers.provider import PRIVATE, ModelInfo, Notices, Request, StreamItem, Traits
+from runtime.providers.provider import PRIVATE, Notices, Request
 
-PATH = "/responses"
 LEAST = 16
 """The service refuses to write fewer tokens."""
 
 
-class OpenAIResponsesProvider:
-    """Answers with a model of the service that `connection` names. The model's reasoning is sent back
-    encrypted with each call, so that it can think on; the service stores nothing."""
+class OpenAIResponsesProvider(OpenAIProvider):
+    """The model's reasoning is sent back encrypted with each call, so that it can think on; the service
+    stores nothing. See OpenAIProvider."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._service = Service(connection)
-        self._lessons = Lessons()
-
-    def traits(self, model: str) -> Traits:
-        """See Provider."""
-        service = self._service
-        return Traits(service.provider, service.local, self._lessons.acts(model), self._lessons.sees(model))
-
-    async def models(self) -> list[ModelInfo]:
-        """See Provider."""
-        return self._lessons.listed(await self._service.models())
-
-    def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
-        """See Provider."""
-        return reply(self._service, self._lessons, PATH, request, self._ask)
-
-    def window(self, model: str) -> int:
-        """See Provider."""
-        return self._lessons.window(model)
-
-    def tools_on_demand(self, model: str) -> bool:
-        """See Provider: never."""
-        return False
-
-    async def count(self, request: Request) -> int:
-        """See Provider: a careful estimate."""
-        return self._lessons.estimate(request)
-
-    async def close(self) -> None:
-        """Close the connections; idempotent."""
-        await self._service.close()
+    path = "/responses"
 
     def _ask(self, request: Request) -> Question:
         model, lessons = request.model, self._lessons

@@ -37,6 +37,11 @@ class Grounds:
             part for message in messages if message.get("role") == "user" for part in _parts(message)
         )
         self._said = Mentions(said)
+        self._talk = Mentions(
+            "\n".join(
+                part for message in messages if message.get("role") != "system" for part in _parts(message)
+            )
+        )
         self._settled: list[tuple[str, JsonObject]] = []
         last = messages[-1].get("role") if messages else ""
         spoken = {word.casefold() for word in WORD.findall(self._asked)}
@@ -65,14 +70,14 @@ class Grounds:
         if not self._concerned(tool, given):
             return None
         kept = {
-            key: value
+            key: self._spoken_of(value)
             for key, value in given.items()
             if key in required or not (known[key] is False or self._idle(key, value, of[key]))
         }
         if self._varies(name, kept):
             return None
         self._settled.append((name, kept))
-        return arguments if len(kept) == len(given) else json.dumps(kept, ensure_ascii=False)
+        return arguments if kept == given else json.dumps(kept, ensure_ascii=False)
 
     def _invented(self, given: JsonObject, needed: list[str], known: Mapping[str, bool | None]) -> bool:
         """Whether a needed number or date was never said, or nothing at all of what is needed."""
@@ -103,11 +108,19 @@ class Grounds:
 
     def _idle(self, key: str, value: Any, schema: Mapping[str, Any]) -> bool:
         """Whether an option is a switch that is on, or a choice, for which the question has no word."""
-        choice = bool(schema.get("enum")) and self._unsaid(value)
+        choice = bool(schema.get("enum") or _mapping(schema.get("items")).get("enum")) and self._unsaid(value)
         if not self._english or not (choice or value is True) or schema.get("default") == value:
             return False
         words = telling(f"{key} {schema.get('description', '')}") - _empty()
         return not shared(words, telling(self._asked))
+
+    def _spoken_of(self, value: Any) -> Any:
+        """`value`; of a list in which some names were said, only these and what cannot be told."""
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            known = [self._talk.text(one) for one in value]
+            if True in known:
+                return [one for one, said in zip(value, known, strict=True) if said is not False]
+        return value
 
     def _varies(self, name: str, given: JsonObject) -> bool:
         """Whether a call is an earlier one with something else in it that was never said."""
@@ -118,10 +131,12 @@ class Grounds:
         return False
 
     def _unsaid(self, value: Any) -> bool:
-        """Whether a name or a number was certainly not said."""
+        """Whether a name, a number or a list of such was certainly not said; instructions do not count."""
+        if isinstance(value, list):
+            return bool(value) and all(map(self._unsaid, value))
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return not self._said.number(value)
-        return isinstance(value, str) and self._said.text(value) is False
+            return not self._talk.number(value)
+        return isinstance(value, str) and self._talk.text(value) is False
 
     def _concerned(self, tool: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
         """Whether the question has a word in common with the tool, beside those that only became arguments.

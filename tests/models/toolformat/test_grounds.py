@@ -40,7 +40,7 @@ def test_calls_that_the_question_asks_for_hold() -> None:
     assert holds(
         "When does the sun rise in Rome on May 5th 2024?", "sunrise", place="Rome", date="2024-05-05"
     )
-    assert holds("Find songs about rain", "find_songs", words=["rain", "storm"])
+    assert holds("Find songs about rain", "find_songs", words=["rain", "rainy"])
 
 
 def test_invented_numbers_and_dates_do_not() -> None:
@@ -122,6 +122,11 @@ def test_further_calls_for_other_things_that_were_said_hold() -> None:
     )
     for city, unit in (("Oslo", "celsius"), ("Rome", "fahrenheit"), ("Oslo", "fahrenheit")):
         assert grounds.settle("get_weather", json.dumps({"city": city, "unit": unit}))
+
+
+def test_of_a_list_only_what_was_said_stays_where_something_was() -> None:
+    grounds = Grounds([{"role": "user", "content": "Find songs about rain"}], TOOLS)
+    assert grounds.settle("find_songs", '{"words": ["rain", "love", "USD"]}') == '{"words": ["rain", "USD"]}'
 
 
 def test_a_value_that_only_names_its_argument_is_invented() -> None:

@@ -1,4 +1,4 @@
-"""Amounts of money in the words that people are shown."""
+"""Amounts of money and of bytes in the words that people are shown."""
 
 from __future__ import annotations
 
@@ -25,3 +25,13 @@ def priced(figures: JsonObject, *, local: bool) -> str:
         return _("unknown")
     cost = dollars(figures["cost"])
     return _("at least {cost}").format(cost=cost) if figures["unknown"] else cost
+
+
+def size(count: int) -> str:
+    """A number of bytes for people."""
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return ""

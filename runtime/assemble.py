@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from runtime.house import House
 from runtime.journal import Journal
 from runtime.keys import Keys
 from runtime.messages import JsonObject
-from runtime.network import Network
+from runtime.network import PULL, Network
 from runtime.offers import Offers
 from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
@@ -45,6 +46,7 @@ from runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from models.library import Library
+    from runtime.ollama_shelf import OllamaShelf
 
 TOOLS: tuple[Callable[[], Tool], ...] = (
     Calculator,
@@ -118,6 +120,7 @@ class Runtime:
         self.registry = ToolRegistry(tool() for tool in TOOLS)
         self._providers: dict[str, Provider] = {}
         self.offers = Offers(self.profiles, self._provider, self.models)
+        self._shelves: dict[str, OllamaShelf] = {}
         self._open: dict[str, Session] = {}
         self._deleted: set[str] = set()
         self._house = House(
@@ -173,6 +176,24 @@ class Runtime:
             return await client.models()
         finally:
             await client.close()
+
+    def ollama(self, profile: str = "orion-ollama", address: str = "") -> OllamaShelf:
+        """The models on the disk of the Ollama server at `address`, else of the profile's; the same object
+        each time, which the runtime closes. Raises OrionError `profile_unknown`, `profile_not_ollama`
+        (name, provider), `address_invalid`."""
+        from runtime.ollama_shelf import OllamaShelf
+
+        found = Profile(name="trial", provider="ollama", model="", base_url=address)
+        if not address:
+            found = self.profiles.get(profile)
+        if found.provider != "ollama":
+            raise OrionError("profile_not_ollama", fault="user", name=profile, provider=found.provider)
+        way = self.connection(found)
+        if way.base_url not in self._shelves:
+            pulling = replace(way, old_client=partial(self.network.old_client, way.provider, purpose=PULL))
+            forget = partial(self.offers.forget, way.provider)
+            self._shelves[way.base_url] = OllamaShelf(way, pulling, forget)
+        return self._shelves[way.base_url]
 
     async def open(
         self, session_id: str | None = None, *, profile: str | None = None, private: bool = False
@@ -281,10 +302,12 @@ class Runtime:
         return found
 
     async def close(self) -> None:
-        """Close sessions, then providers, then the store; nobody waits for the keyring meanwhile."""
+        """Close sessions, then downloads and providers, then the store; nobody waits for the keyring."""
         self.keys.close()
         for session in self._open.values():
             await session.close()
+        for shelf in self._shelves.values():
+            await shelf.close()
         for provider in self._providers.values():
             await provider.close()
         self._forget_deleted()

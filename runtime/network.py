@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import httpx
     import httpx2
 
+PULL = "pull"
+"""The purpose of asking an Ollama server to fetch a model. The server then goes out to the network by itself,
+which no ledger of this program can count; the entry says only what went to the server and came from it."""
+
 SILENCE = 120.0
 CONNECTING = 15.0
 """Seconds a host may take to answer the call to connect."""

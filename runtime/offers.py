@@ -59,6 +59,10 @@ class Offers:
         known = ", ".join(f"{row['provider']}/{row['name']}" for row in rows[:12])
         raise OrionError("model_unknown", name=name, known=known)
 
+    def forget(self, provider: str) -> None:
+        """Ask the services of `provider` anew: they have other models than before."""
+        self._known = {key: found for key, found in self._known.items() if key[0] != provider}
+
     async def of(self, profile: Profile) -> list[JsonObject]:
         """The models of the profile's service: {name, size, window, images, tools, provider, profile, local,
         default, error, fields}. `default` marks the profile's own; a service that cannot be asked gives that

@@ -24,6 +24,7 @@ class ExitCode(IntEnum):
 
 
 _CODES = {
+    "cli_delete_unconfirmed": ExitCode.APPROVAL,
     "cli_command_unknown": ExitCode.USAGE,
     "cli_input_empty": ExitCode.USAGE,
     "cli_timeout": ExitCode.TIMEOUT,
@@ -33,7 +34,9 @@ _CODES = {
     "session_locked": ExitCode.LOCKED,
     "message_unknown": ExitCode.NOT_FOUND,
     "session_unknown": ExitCode.NOT_FOUND,
+    "profile_not_ollama": ExitCode.USAGE,
     "profile_unknown": ExitCode.NOT_FOUND,
+    "pull_name_missing": ExitCode.USAGE,
     "context_overflow": ExitCode.FAILED,
     "cpu_features_missing": ExitCode.MODEL,
     "model_file_missing": ExitCode.MODEL,
@@ -41,9 +44,11 @@ _CODES = {
     "model_file_truncated": ExitCode.MODEL,
     "model_load_failed": ExitCode.MODEL,
     "model_missing": ExitCode.MODEL,
+    "model_not_offered": ExitCode.MODEL,
     "model_too_large": ExitCode.MODEL,
     "model_unknown": ExitCode.MODEL,
     "provider_unknown": ExitCode.MODEL,
+    "pull_unknown": ExitCode.MODEL,
 }
 
 
@@ -69,7 +74,7 @@ def meanings() -> dict[ExitCode, str]:
         ExitCode.FAILED: _("the turn, or what was asked for, failed"),
         ExitCode.USAGE: _("the command line was not understood"),
         ExitCode.TIMEOUT: _("the answer was not complete before --timeout"),
-        ExitCode.APPROVAL: _("a tool needed an approval and did not get it"),
+        ExitCode.APPROVAL: _("an approval or confirmation was needed and not given"),
         ExitCode.LOCKED: _("another process has the session open"),
         ExitCode.NOT_FOUND: _("no such session, profile, message or file"),
         ExitCode.MODEL: _("the model or its provider is not available"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runtime.amounts import dollars, priced
+from runtime.amounts import dollars, priced, size
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,11 @@ def test_what_is_not_known_is_never_shown_as_nothing() -> None:
     assert priced(figures, local=False) == "$0.50"
     assert priced(figures | {"unknown": 1}, local=False) == "at least $0.50"
     assert priced(figures | {"unknown": 2, "cost": 0.0}, local=False) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (250_000, "250 kB"), (3 * 10**12, "3000 GB")],
+)
+def test_a_number_of_bytes_is_readable(count: int, shown: str) -> None:
+    assert size(count) == shown

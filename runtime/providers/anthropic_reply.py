@@ -5,7 +5,6 @@ Source of the format: the API reference of version 2026-10-21 and the types of t
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from runtime.messages import JsonObject, StopReason, ToolCall, Usage
 from runtime.providers import faults
 from runtime.providers.anthropic_request import GAP, Prepared, seal
+from runtime.providers.call_arguments import read_arguments
 from runtime.providers.provider import (
     CallReady,
     CallWriting,
@@ -155,7 +155,8 @@ class Reading:
         if block.type == "thinking":
             yield ReasoningDelta("", seal(self.model, self._chars, self._calls, signature=block.signature))
         elif block.type == "tool_use":
-            arguments, problem = _arguments("".join(block.pieces), block.input)
+            text = "".join(block.pieces)
+            arguments, problem = read_arguments(text) if text.strip() else (block.input, "")
             if block.family in self.prepared.families and not problem:
                 arguments = {"action": block.name} | arguments
             self._calls += 1
@@ -193,18 +194,3 @@ class Reading:
         if not isinstance(found, dict):
             raise faults.malformed(self.provider, "an object is missing")
         return found
-
-
-def _arguments(text: str, given: JsonObject) -> tuple[JsonObject, str]:
-    """The arguments of a call, and what is wrong with them, for the model to read."""
-    if not text.strip():
-        return given, ""
-    try:
-        found = json.loads(text, parse_constant=_not_finite)
-    except (ValueError, RecursionError):
-        return {}, "they are no JSON"
-    return (found, "") if isinstance(found, dict) else ({}, "they are no JSON object")
-
-
-def _not_finite(name: str) -> float:
-    raise ValueError(name)

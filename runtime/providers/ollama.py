@@ -22,6 +22,7 @@ from runtime.messages import (
     Usage,
 )
 from runtime.providers import faults
+from runtime.providers.call_arguments import read_arguments
 from runtime.providers.connection import Connection
 from runtime.providers.ollama_history import History
 from runtime.providers.ollama_library import OllamaLibrary
@@ -300,13 +301,6 @@ class _Reading:
         taken = {call.id for call in self.calls}
         own = called.id if called.id and called.id not in taken else secrets.token_hex(5)[:9]
         arguments = called.function.arguments
-        if isinstance(arguments, str):
-            try:
-                arguments = json.loads(arguments or "{}")
-            except (ValueError, RecursionError):
-                return ToolCall(own, called.function.name, {}, "they are no JSON")
-        if arguments is None:
-            arguments = {}
-        if not isinstance(arguments, dict):
-            return ToolCall(own, called.function.name, {}, "they are no JSON object")
-        return ToolCall(own, called.function.name, arguments)
+        if not isinstance(arguments, str):
+            arguments = json.dumps({} if arguments is None else arguments)
+        return ToolCall(own, called.function.name, *read_arguments(arguments))

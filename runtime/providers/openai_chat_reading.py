@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 from runtime.messages import JsonObject, StopReason, ToolCall, Usage
 from runtime.providers import faults
-from runtime.providers.openai_wire import read_arguments, usage
+from runtime.providers.call_arguments import read_arguments
+from runtime.providers.openai_wire import usage
 from runtime.providers.provider import (
     CallReady,
     CallWriting,

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from runtime.messages import JsonObject, StopReason, ToolCall
-from runtime.providers.openai_wire import Service, read_arguments, usage
+from runtime.providers.call_arguments import read_arguments
+from runtime.providers.openai_wire import Service, usage
 from runtime.providers.provider import (
     CallReady,
     CallWriting,

@@ -254,21 +254,3 @@ def usage(found: object) -> Usage:
 def _whole(found: object, *names: str) -> int:
     values = (found.get(name) for name in names) if isinstance(found, dict) else ()
     return next((int(value) for value in values if isinstance(value, int | float) and value > 0), 0)
-
-
-def read_arguments(text: str, *, whole: bool = True) -> tuple[JsonObject, str]:
-    """The arguments of a call, and what is wrong with them in words for the model; `whole` is false where
-    the reply was broken off."""
-    if not whole:
-        return {}, "the reply ended before the call was complete"
-    try:
-        found = json.loads(text or "{}", parse_constant=_no_number)
-    except OverflowError:
-        return {}, "a number is not finite"
-    except (ValueError, RecursionError):
-        return {}, "they are no JSON"
-    return (found, "") if isinstance(found, dict) else ({}, "they are no JSON object")
-
-
-def _no_number(_name: str) -> float:
-    raise OverflowError

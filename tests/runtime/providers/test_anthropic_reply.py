@@ -131,7 +131,7 @@ def test_a_refusal_tells_why() -> None:
         ((), {}, ""),
         (('{"place": ', '"Łódź"}'), {"place": "Łódź"}, ""),
         (('{"place": "Os',), {}, "they are no JSON"),
-        (('{"heat": NaN}',), {}, "they are no JSON"),
+        (('{"heat": NaN}',), {}, "a number is not finite"),
         (("[" * 100_000,), {}, "they are no JSON"),
         (("[1]",), {}, "they are no JSON object"),
     ],

@@ -31,9 +31,9 @@ def connect(profile: Profile, keys: Keys, network: Network) -> Connection:
 
 
 def known_services(profiles: Profiles, keys: Keys, network: Network) -> list[JsonObject]:
-    """Every service known by name and every address that a profile names or a key is kept for, each
-    {"provider", "title", "address", "host", "local", "allowed", "needs_key", "variable", "profiles", "key",
-    "fault"}.
+    """Every service known by name, but for one whose address is none, and every address that a profile names
+    or a key is kept for, each {"provider", "title", "address", "host", "local", "allowed", "needs_key",
+    "variable", "profiles", "key", "fault"}.
 
     "key" is as Keys.state gives it, "fault" a code and fields where the keyring did not answer, else None.
     May wait for the keyring, so not for an event loop. Raises OrionError where the index of keys is broken.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from runtime.errors import OrionError
@@ -124,9 +125,10 @@ def _shown(problem: str) -> str:
 
 def _number(text: str, part: int) -> float | None:
     try:
-        return max(0.0, float(text) / part)
+        found = float(text) / part
     except ValueError:
         return None
+    return max(0.0, found) if math.isfinite(found) else None
 
 
 def _until(text: str) -> float | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime import services as known
 from runtime.connections import known_services
+from runtime.network import PULL
 
 if TYPE_CHECKING:
     from desktop.desk import Desk
@@ -62,7 +63,8 @@ async def try_service(desk: Desk, provider: str, address: str) -> Plain:
 
 
 async def network(desk: Desk) -> Plain:
-    """{"allowed": [{"host", "who", "since"}], "hosts": [Reached], "entries": [Entry], the latest first}."""
+    """{"allowed": [{"host", "who", "since"}], "hosts": [Reached], "entries": [Entry], the latest first,
+    "pulls"}, the last being how often the ledger knows of a server that was asked to fetch a model."""
     return await asyncio.to_thread(_network, desk.runtime)
 
 
@@ -73,8 +75,10 @@ async def revoke_host(desk: Desk, host: str) -> Plain:
 
 
 def _network(runtime: Runtime) -> Plain:
+    entries = runtime.network.entries()
     return {
         "allowed": [known.model_dump(mode="json") for known in runtime.network.allowed()],
         "hosts": [asdict(reached) for reached in runtime.network.summary()],
-        "entries": [asdict(entry) for entry in reversed(runtime.network.entries()[-LATEST:])],
+        "entries": [asdict(entry) for entry in reversed(entries[-LATEST:])],
+        "pulls": sum(entry.purpose == PULL and (entry.open or entry.status > 0) for entry in entries),
     }

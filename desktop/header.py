@@ -25,7 +25,7 @@ LISTED = ("local", "scripted")
 
 class Header(QFrame):
     """Shows a session's card; the pickers list what the runtime offers. `models_wanted` carries the profile
-    whose service's models are not known yet, when their menu opens; `add_models` brings them."""
+    whose service's models are to be asked for, each time their menu opens; `add_models` brings them."""
 
     profile_chosen = Signal(object)
     model_chosen = Signal(object)
@@ -74,6 +74,8 @@ class Header(QFrame):
         """Take in a service's models, which replace those known of the same profile, and show them in the
         menu where it is open."""
         profiles = {model["profile"] for model in models}
+        if models and [one for one in self.models if one.get("profile") in profiles] == models:
+            return
         self.models = [one for one in self.models if one.get("profile") not in profiles] + models
         menu = self.model.menu()
         if menu.isVisible():
@@ -144,10 +146,11 @@ class Header(QFrame):
         return model["name"] == asked or (asked in ("", "bundled") and bool(model.get("default")))
 
     def _fill_models(self, menu: QMenu) -> None:
-        if self._card.get("provider", "local") not in LISTED and not self._offered():
+        if self._card.get("provider", "local") not in LISTED:
             self.models_wanted.emit(self._card["profile"])
-            menu.addAction(_("Asking for the models…")).setEnabled(False)
-            return
+            if not self._offered():
+                menu.addAction(_("Asking for the models…")).setEnabled(False)
+                return
         self._list_models(menu)
 
     def _list_models(self, menu: QMenu) -> None:

@@ -13,7 +13,9 @@ from desktop.bridge import Bridge
 from desktop.parts import button, label, line
 from desktop.table import ReadingTable
 from desktop.theme import Theme, spacing
-from resources.translation import _
+from resources.translation import _, ngettext
+from runtime.amounts import size
+from runtime.network import PULL
 
 Rows = list[dict[str, Any]]
 
@@ -61,6 +63,8 @@ class NetworkPage(QScrollArea):
                 "Bytes of HTTP headers and bodies, compressed as they travel; encryption adds a little."
             )
             column.addWidget(label(words, "small", wrap=True))
+        if found["pulls"]:
+            column.addWidget(label(fetched(found["pulls"]), "small", wrap=True))
         column.addStretch(1)
         outer = QWidget()
         row = QHBoxLayout(outer)
@@ -109,21 +113,23 @@ def summary(hosts: Rows) -> str:
     if len(far) == 1:
         told = _("{sent} went to one host and {received} came back since {day}.")
     return told.format(
-        sent=amount(sum(row["sent"] for row in far)),
-        received=amount(sum(row["received"] for row in far)),
+        sent=size(sum(row["sent"] for row in far)),
+        received=size(sum(row["received"] for row in far)),
         count=len(far),
         day=_day(min(row["first"] for row in far)),
     )
 
 
-def amount(size: int) -> str:
-    """A number of bytes as people read it."""
-    value = float(size)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-        value /= 1000
-    return ""
+def fetched(pulls: int) -> str:
+    """What the ledger cannot count."""
+    told = ngettext(
+        "Ollama was asked to fetch a model once. It goes out to the network for that itself, and what it "
+        "moves is not counted here.",
+        "Ollama was asked to fetch models {n} times. It goes out to the network for that itself, and what it "
+        "moves is not counted here.",
+        pulls,
+    )
+    return told.format(n=pulls)
 
 
 def _hosts(title: str, rows: Rows) -> ReadingTable:
@@ -132,8 +138,8 @@ def _hosts(title: str, rows: Rows) -> ReadingTable:
         [
             row["host"],
             str(row["times"]),
-            amount(row["sent"]),
-            amount(row["received"]),
+            size(row["sent"]),
+            size(row["received"]),
             _day(row["first"]),
             _day(row["last"]),
         ]
@@ -148,10 +154,12 @@ def _entries(entries: Rows) -> ReadingTable:
         [
             _day(entry["time"]),
             entry["host"],
-            entry["who"] + (_(", by proxy") if entry["via"] else ""),
+            entry["who"]
+            + (_(", to fetch a model") if entry["purpose"] == PULL else "")
+            + (_(", by proxy") if entry["via"] else ""),
             _answer(entry),
-            amount(entry["sent"]),
-            amount(entry["received"]),
+            size(entry["sent"]),
+            size(entry["received"]),
             f"{entry['seconds']:.1f}",
         ]
         for entry in entries

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QVBox
 from desktop import desk_services
 from desktop.bridge import Bridge, Fields, Reply
 from desktop.notices import announce
+from desktop.ollama_models import add_models
 from desktop.parts import button, label, line, restyle
 from desktop.theme import Theme, spacing
 from resources.sentences import sentence
@@ -57,7 +58,8 @@ class ServicesPage(QScrollArea):
         )
         column.addWidget(label(words, "muted", wrap=True))
         self.cards = {key: ServiceCard(self._bridge, self._show) for key in keys}
-        for card in self.cards.values():
+        for key, card in self.cards.items():
+            add_models(card, self._bridge, *key)
             column.addWidget(card)
         column.addStretch(1)
         outer = QWidget()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.pages.network import NetworkPage, amount, summary
+from desktop.pages.network import NetworkPage, summary
 from desktop.theme import LIGHT
 from tests.desktop.doubles import RecordingBridge
 
@@ -60,7 +59,7 @@ def cells(table: QTableWidget, row: int) -> list[str]:
 
 
 def shown(qtbot: QtBot, bridge: RecordingBridge, **found: Any) -> NetworkPage:
-    bridge.answers["network"] = {"allowed": [], "hosts": [], "entries": []} | found
+    bridge.answers["network"] = {"allowed": [], "hosts": [], "entries": [], "pulls": 0} | found
     page = NetworkPage(bridge, LIGHT)
     qtbot.addWidget(page)
     bridge.settle()
@@ -94,7 +93,7 @@ def test_a_permission_is_taken_back(qtbot: QtBot) -> None:
     allowed = [{"host": FAR, "who": "openai", "since": "2026-01-02T03:04:05Z"}]
     page = shown(qtbot, bridge, allowed=allowed)
     assert "for openai, since 2026-01-02 03:04" in texts(page)
-    bridge.answers["revoke_host"] = {"allowed": [], "hosts": [], "entries": []}
+    bridge.answers["revoke_host"] = {"allowed": [], "hosts": [], "entries": [], "pulls": 0}
     back = next(found for found in page.findChildren(QPushButton) if found.text() == "Take back")
     assert back.accessibleName() == f"Take back the permission for {FAR}"
     back.click()
@@ -103,15 +102,16 @@ def test_a_permission_is_taken_back(qtbot: QtBot) -> None:
     assert "None: no host may be reached but this machine." in texts(page)
 
 
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (250_000, "250 kB"), (3 * 10**12, "3000 GB")],
-)
-def test_amounts_are_readable(size: int, text: str) -> None:
-    assert amount(size) == text
-
-
 def test_the_summary_counts_hosts_beyond_this_machine() -> None:
     hosts = [reached(), reached(host="b.example", first=120.0), reached(host="127.0.0.1", local=True)]
     assert summary(hosts) == "3.0 kB went to 2 hosts and 2.0 kB came back since 1970-01-01 00:00."
     assert summary(hosts[:1]).startswith("1.5 kB went to one host")
+
+
+def test_what_ollama_fetched_by_itself_is_said_to_be_uncounted(qtbot: QtBot) -> None:
+    found = [entry(who="ollama", purpose="pull", host="127.0.0.1", local=True)]
+    page = shown(qtbot, RecordingBridge(), entries=found, pulls=2)
+    said = texts(page)[-1]
+    assert said.startswith("Ollama was asked to fetch models 2 times.")
+    assert said.endswith("what it moves is not counted here.")
+    assert "ollama, to fetch a model" in cells(page.findChildren(QTableWidget)[-1], 0)

@@ -32,9 +32,9 @@ class Exchange:
     `messages` is what a model sees: lone surrogates replaced, roles alternating, a result for every call
     once the turn moves on. `open_calls` are the calls of the last reply that have no result yet,
     `started` those of them that began to run, `asked` and `decided` their approvals by call id. `replies`
-    counts those of all turns. `left_out` are texts that compactions took out of sight, `summary` is the
-    account that stands in for them, and `recalled` the turn for which they were searched. `places` says
-    where the message of a record is.
+    counts those of all turns, `call_ids` are the ids of all their calls. `left_out` are texts that
+    compactions took out of sight, `summary` is the account that stands in for them, and `recalled` the turn
+    for which they were searched. `places` says where the message of a record is.
     """
 
     def __init__(self) -> None:
@@ -43,6 +43,7 @@ class Exchange:
         self.started: set[str] = set()
         self.asked: dict[str, dict[str, Any]] = {}
         self.decided: dict[str, dict[str, Any]] = {}
+        self.call_ids: set[str] = set()
         self.replies = 0
         self.summary = ""
         self.left_out: list[str] = []
@@ -105,6 +106,7 @@ class Exchange:
         text, provider = without_surrogates(data["text"]), str(data.get("provider", ""))
         self.messages.append(AssistantMessage(text, reasoning, calls, provider))
         self.open_calls = {call.id: call for call in calls}
+        self.call_ids.update(self.open_calls)
 
     def _result(self, data: dict[str, Any]) -> None:
         call = self.open_calls.pop(data["call"], None)

@@ -131,7 +131,7 @@ class Turn:
         work = self._work
         while True:
             link = work.chain.link
-            reply = Reply(link.model, work.emit)
+            reply = Reply(link.model, work.emit, work.transcript.exchange.call_ids)
             bill = await self._stream(link, reply)
             if isinstance(reply.end, Finished):
                 return self._complete(link, reply, reply.end, bill)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from typing import assert_never
 
 from runtime.events import (
@@ -35,10 +36,12 @@ from runtime.providers.provider import (
 @dataclass(slots=True)
 class Reply:
     """Takes the items of a provider's stream and tells of each through `emit`. `end` is the last item, None
-    where the stream ended without one; `open_thought` is when the running thought began."""
+    where the stream ended without one; `open_thought` is when the running thought began; `taken` are the ids
+    of the conversation's earlier calls."""
 
     model: str
     emit: Callable[[Body], None]
+    taken: Collection[str] = ()
     text: list[str] = field(default_factory=list)
     thoughts: list[Reasoning] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -64,7 +67,7 @@ class Reply:
                 self.emit(ToolWriting(name, text))
             case CallReady(call):
                 self._end_thought()
-                self.calls.append(call)
+                self.calls.append(self._told_apart(call))
             case Progress(state, fraction):
                 self.emit(ModelState(state, self.model, fraction))
             case Retrying(code, fields, attempt, seconds):
@@ -74,6 +77,13 @@ class Reply:
                 self.end = item
             case _:
                 assert_never(item)
+
+    def _told_apart(self, call: ToolCall) -> ToolCall:
+        """The call with an id of its own: some services begin to count anew with each reply."""
+        known = {*self.taken, *(other.id for other in self.calls)}
+        if call.id not in known:
+            return call
+        return replace(call, id=next(name for n in count(2) if (name := f"{call.id}-{n}") not in known))
 
     def as_data(self, stop_reason: str) -> JsonObject:
         """The reply for the journal; calls of one that broke off were never whole and are left out."""

@@ -154,3 +154,23 @@ def test_cutting_the_network_in_the_middle_finishes_the_answer_here(
     assert any(row.get("code") == "fallback_taken" for row in rows)
     assert rows[-1]["kind"] == "assistant"
     assert rows[-1]["text"]
+
+
+def test_calls_of_a_service_that_counts_anew_in_each_reply_are_told_apart(
+    fresh_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> tuple[list[Any], list[Any]]:
+        async with house(fresh_home, monkeypatch) as place:
+            session = await place.runtime.open(profile="chat")
+            sums = [sum_play("call_0", "6*7"), sum_play("call_0", "2+3"), Play((Say("Both done."),))]
+            await place.say(session, "chat", "Two sums", *sums)
+            await place.say(session, "chat", "One more", sum_play("call_0", "9-2"), Play((Say("Done."),)))
+            return place.sent("chat")["messages"], session.rows()
+
+    messages, rows = asyncio.run(main())
+    made = [call["id"] for message in messages for call in message.get("tool_calls", [])]
+    results = [message for message in messages if message["role"] == "tool"]
+    answered = {message["tool_call_id"]: message["content"] for message in results}
+    assert made == list(answered)
+    assert list(answered.values()) == ["42", "5", "7"]
+    assert [row["kind"] for row in rows].count("tool") == 3

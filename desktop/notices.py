@@ -82,12 +82,12 @@ class Toast(QFrame):
         self._row.setContentsMargins(spacing(4), spacing(2), spacing(3), spacing(2))
         self._row.setSpacing(spacing(3))
         self._row.addWidget(self.text, 1)
-        ways = QHBoxLayout()
-        ways.setSpacing(spacing(3))
-        ways.addStretch(1)
+        self._ways = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._ways.setSpacing(spacing(3))
+        self._ways.addStretch(1)
         for made in self.buttons:
-            ways.addWidget(made)
-        self._row.addLayout(ways)
+            self._ways.addWidget(made)
+        self._row.addLayout(self._ways)
         parent.installEventFilter(self)
         self.hide()
 
@@ -151,11 +151,12 @@ class Toast(QFrame):
         most = min(620, parent.width() - spacing(8))
         natural = self.text.fontMetrics().horizontalAdvance(self.text.text()) + spacing(12)
         shown = [made for made in self.buttons if not made.isHidden()]
-        wide = natural + sum(made.sizeHint().width() + spacing(3) for made in shown)
-        under = wide > most and bool(shown)  # where both do not fit into a line the words need all of it
+        ways = sum(made.sizeHint().width() + spacing(3) for made in shown)
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(down if under else across)
-        wide = min(most, wide)
+        # Where words and buttons do not fit into a line the words need all of it.
+        self._row.setDirection(down if natural + ways > most and shown else across)
+        self._ways.setDirection(down if ways + spacing(7) > most else across)
+        wide = min(most, natural + ways)
         self.resize(wide, max(self._row.heightForWidth(wide), self.buttons[0].sizeHint().height()))
         self.move((parent.width() - self.width()) // 2, spacing(17))
 

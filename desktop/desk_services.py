@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from runtime import services as known
 from runtime.connections import known_services
-from runtime.network import PULL
 
 if TYPE_CHECKING:
     from desktop.desk import Desk
@@ -75,10 +74,9 @@ async def revoke_host(desk: Desk, host: str) -> Plain:
 
 
 def _network(runtime: Runtime) -> Plain:
-    entries = runtime.network.entries()
     return {
         "allowed": [known.model_dump(mode="json") for known in runtime.network.allowed()],
         "hosts": [asdict(reached) for reached in runtime.network.summary()],
-        "entries": [asdict(entry) for entry in reversed(entries[-LATEST:])],
-        "pulls": sum(entry.purpose == PULL and (entry.open or entry.status > 0) for entry in entries),
+        "entries": [asdict(entry) for entry in reversed(runtime.network.entries()[-LATEST:])],
+        "pulls": runtime.network.pulls(),
     }

@@ -7,8 +7,9 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from desktop import desk_ollama
@@ -115,6 +116,16 @@ class OllamaModels(QWidget):
     ) -> None:
         self.question.put(words, yes, run, origin, careful=careful)
         announce(self, words)
+        self._reveal(self.question)
+
+    def _reveal(self, part: QWidget) -> None:
+        """Scroll to what just appeared, once it has its place."""
+        area: QWidget | None = self.parentWidget()
+        while area is not None and not isinstance(area, QScrollArea):
+            area = area.parentWidget()
+        if area is not None:
+            found = area
+            QTimer.singleShot(0, part, lambda: found.ensureWidgetVisible(part))
 
     def _begin(self, name: str) -> None:
         self.field.clear()
@@ -184,6 +195,7 @@ class OllamaModels(QWidget):
     def _on_begun(self, now: dict[str, Any]) -> None:
         if self._on_step(now):
             self.download.stop.setFocus()
+            self._reveal(self.download)
         self._follow(now["step"])
 
     def _follow(self, seen: int) -> None:
@@ -214,6 +226,7 @@ class OllamaModels(QWidget):
             if had:
                 self.field.setFocus()
             self._on_ended(now)
+            self._reveal(self.told)
         return running
 
     def _on_ended(self, now: dict[str, Any]) -> None:

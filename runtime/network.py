@@ -6,6 +6,7 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING, Any
 
+from resources.translation import ngettext
 from runtime.errors import Field
 from runtime.ledger import Entry, Ledger, Reached
 from runtime.metering import MeteredTransport
@@ -113,3 +114,19 @@ class Network:
     def summary(self) -> list[Reached]:
         """See Ledger."""
         return self.ledger.summary()
+
+    def pulls(self) -> int:
+        """How often the kept entries tell of a server that was asked to fetch a model."""
+        return sum(entry.purpose == PULL and (entry.open or entry.status > 0) for entry in self.entries())
+
+
+def uncounted(pulls: int) -> str:
+    """What the ledger cannot count, in words."""
+    told = ngettext(
+        "Ollama was asked to fetch a model once. It goes out to the network for that itself, and what it "
+        "moves is not counted here.",
+        "Ollama was asked to fetch models {n} times. It goes out to the network for that itself, and what it "
+        "moves is not counted here.",
+        pulls,
+    )
+    return told.format(n=pulls)

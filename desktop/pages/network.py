@@ -13,9 +13,9 @@ from desktop.bridge import Bridge
 from desktop.parts import button, label, line
 from desktop.table import ReadingTable
 from desktop.theme import Theme, spacing
-from resources.translation import _, ngettext
+from resources.translation import _
 from runtime.amounts import size
-from runtime.network import PULL
+from runtime.network import PULL, uncounted
 
 Rows = list[dict[str, Any]]
 
@@ -64,7 +64,7 @@ class NetworkPage(QScrollArea):
             )
             column.addWidget(label(words, "small", wrap=True))
         if found["pulls"]:
-            column.addWidget(label(fetched(found["pulls"]), "small", wrap=True))
+            column.addWidget(label(uncounted(found["pulls"]), "small", wrap=True))
         column.addStretch(1)
         outer = QWidget()
         row = QHBoxLayout(outer)
@@ -118,18 +118,6 @@ def summary(hosts: Rows) -> str:
         count=len(far),
         day=_day(min(row["first"] for row in far)),
     )
-
-
-def fetched(pulls: int) -> str:
-    """What the ledger cannot count."""
-    told = ngettext(
-        "Ollama was asked to fetch a model once. It goes out to the network for that itself, and what it "
-        "moves is not counted here.",
-        "Ollama was asked to fetch models {n} times. It goes out to the network for that itself, and what it "
-        "moves is not counted here.",
-        pulls,
-    )
-    return told.format(n=pulls)
 
 
 def _hosts(title: str, rows: Rows) -> ReadingTable:

@@ -57,6 +57,8 @@ def revoke(host: Host) -> ExitCode:
 
 def show(terminal: Terminal, *, as_json: bool) -> ExitCode:
     """Print the allowed hosts and what went to each host that was reached."""
+    from runtime.network import uncounted
+
     network = _network()
     allowed, reached = network.allowed(), network.summary()
     if as_json:
@@ -69,6 +71,8 @@ def show(terminal: Terminal, *, as_json: bool) -> ExitCode:
         return ExitCode.OK
     if all(one.local for one in reached):
         terminal.answer(_("Nothing has left this machine.") + "\n")
+    if pulls := network.pulls():
+        terminal.answer(uncounted(pulls) + "\n")
     for line in listing(reached):
         terminal.answer(line + "\n")
     names = ", ".join(known.host for known in allowed) or _("none")

@@ -28,6 +28,8 @@ def test_a_model_is_fetched_and_it_says_who_goes_out(here: Here, fresh_home: Pat
         assert "not counted in the ledger" in ran.err
         assert "gemma:2b is there." in ran.err
         assert ran.out == ""
+        ledger = here.run("network").out
+        assert "Nothing has left this machine.\nOllama was asked to fetch a model once." in ledger
 
 
 def test_the_steps_are_lines_of_json(here: Here, fresh_home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -32,7 +33,11 @@ def show_list(terminal: Terminal, profile: str, *, as_json: bool) -> ExitCode:
 
 
 def listing(rows: Iterable[Row], width: int) -> Iterator[str]:
-    """One line a model: provider and name, where it runs, its size or window, what it can."""
+    """One line a model: provider and name, where it runs, its size or window, what it can, and the profile it
+    belongs to where several have models of one provider."""
+    rows = list(rows)
+    owners = {(row["provider"], row["profile"]) for row in rows}
+    several = Counter(provider for provider, _profile in owners)
     shown = [(f"{row['provider']}/{row['name']}", row) for row in rows]
     longest = max((len(name) for name, _row in shown), default=0)
     for name, row in shown:
@@ -43,6 +48,8 @@ def listing(rows: Iterable[Row], width: int) -> Iterator[str]:
             facts.append(_("{count} tokens").format(count=row["window"]))
         if row.get("images"):
             facts.append(_("sees pictures"))
+        if several[row["provider"]] > 1:
+            facts.append(_("profile {name}").format(name=visible(row["profile"])))
         mark = "*" if row["default"] else "!" if row["error"] else " "
         line = f"{mark} {visible(name):<{min(longest, 48)}}  {', '.join(facts)}"
         yield line if len(line) <= width else line[: max(width - 1, 1)] + "…"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.cli.models import listing
 from runtime.settings import load_settings
 from tests.runtime.cli.commands import Here
 from tests.runtime.scripted_house import write_profile
@@ -51,3 +52,11 @@ def test_an_unknown_model_is_one_sentence(here: Here) -> None:
     ran = here.run("models", "use", "nonsense")
     assert ran.code != 0
     assert "There is no model called nonsense" in ran.err
+
+
+def test_models_of_one_provider_at_two_places_are_told_apart() -> None:
+    row = {"name": "m", "size": 0, "local": False, "default": False, "error": "", "provider": "openai"}
+    alone = list(listing([row | {"profile": "orion"}], 100))
+    both = list(listing([row | {"profile": "orion"}, row | {"profile": "studio"}], 100))
+    assert "profile" not in alone[0]
+    assert both[1].endswith("profile studio")

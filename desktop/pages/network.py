@@ -63,8 +63,6 @@ class NetworkPage(QScrollArea):
                 "Bytes of HTTP headers and bodies, compressed as they travel; encryption adds a little."
             )
             column.addWidget(label(words, "small", wrap=True))
-        if found["pulls"]:
-            column.addWidget(label(uncounted(found["pulls"]), "small", wrap=True))
         column.addStretch(1)
         outer = QWidget()
         row = QHBoxLayout(outer)
@@ -82,6 +80,8 @@ class NetworkPage(QScrollArea):
         made = QVBoxLayout()
         made.addLayout(top)
         made.addWidget(label(summary(found["hosts"]), "muted", wrap=True, selectable=True))
+        if found["pulls"]:
+            made.addWidget(label(uncounted(found["pulls"]), "muted", wrap=True, selectable=True))
         return made
 
     def _permission(self, permission: dict[str, Any]) -> QWidget:

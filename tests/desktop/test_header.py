@@ -118,6 +118,19 @@ def test_the_models_of_a_service_are_asked_for_when_its_menu_opens(qtbot: QtBot)
     assert chosen.args == ["bigger"]
 
 
+def test_the_models_of_a_service_are_asked_for_each_time_the_menu_opens(qtbot: QtBot) -> None:
+    header = make(qtbot)
+    header.show_card(card(provider="ollama", profile="orion-ollama", model="gemma:2b"))
+    row = {"size": 0, "provider": "ollama", "profile": "orion-ollama", "error": "", "fields": {}}
+    header.add_models([row | {"name": "gemma:2b"}])
+    with qtbot.waitSignal(header.models_wanted) as wanted:
+        header.model.menu().aboutToShow.emit()
+    assert wanted.args == ["orion-ollama"]
+    assert header.model.menu().actions()[0].text() == "gemma:2b"
+    header.add_models([row | {"name": "gemma:2b"}, row | {"name": "qwen3:8b"}])
+    assert [one["name"] for one in header.other_models()] == ["qwen3:8b"]
+
+
 def test_a_service_that_cannot_be_asked_says_why_and_its_model_stays_on_offer(qtbot: QtBot) -> None:
     header = make(qtbot)
     header.show_card(card(local=False, provider="openai", profile="orion", model="big"))

@@ -123,4 +123,4 @@ def _place(card: dict[str, Any]) -> str:
         return _("This chat is private: nothing of it is stored.")
     if card["local"]:
         return _("The model runs on this machine. Nothing you write leaves it.")
-    return _("What you write is sent to {name}.").format(name=card["provider"])
+    return _("What you write is sent to {name}.").format(name=card["host"])

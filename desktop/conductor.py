@@ -201,7 +201,7 @@ class Conductor(QObject):
             case UserSaid():
                 self._window.composer.set_queued("")
             case UsageReport(local=local):
-                self._window.header.set_local(local, str(self._talks.card.get("provider", "")))
+                self._window.header.set_local(local, str(self._talks.card.get("host", "")))
             case Done() if self._window.context.isVisible():
                 self._ask_context(pinned=self._window.context.pinned)
             case ErrorRaised(code=code, fields=fields):

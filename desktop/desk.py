@@ -129,10 +129,10 @@ class Desk:
         return found
 
     async def card(self, session: str) -> Plain:
-        """{"id", "title", "profile", "model", "provider", "local", "tools", "images", "calls", "autonomy",
-        "state", "busy", "private", "pending"}: what the window shows of an open session besides its rows.
-        "local", "tools", "images" and "calls" say where its model runs, whether it can act and see, and how
-        sure its calls are."""
+        """{"id", "title", "profile", "model", "provider", "local", "host", "tools", "images", "calls",
+        "autonomy", "state", "busy", "private", "pending"}: what the window shows of an open session besides
+        its rows. "local", "host", "tools", "images" and "calls" say where its model runs, whether it can act
+        and see, and how sure its calls are."""
         opened = self._session(session)
         traits = opened.traits
         return {
@@ -145,6 +145,7 @@ class Desk:
             "tools": traits.tools,
             "images": traits.images,
             "calls": traits.calls,
+            "host": traits.host or traits.name,
             "autonomy": opened.autonomy,
             "state": opened.state,
             "busy": opened.busy,

@@ -96,15 +96,15 @@ class Header(QFrame):
         self.model.setAccessibleName(_("Model: {name}").format(name=shown))
         self.where.setVisible(bool(card))
         if card:
-            self.set_local(bool(card.get("local", True)), str(card.get("provider", "")))
+            self.set_local(bool(card.get("local", True)), str(card.get("host", "")))
 
-    def set_local(self, local: bool, provider: str) -> None:
-        """Say whether words stay on this machine or go to `provider`."""
-        place = _("On this machine") if local else _("Sent to {name}").format(name=provider)
+    def set_local(self, local: bool, host: str) -> None:
+        """Say whether words stay on this machine or go to `host`."""
+        place = _("On this machine") if local else _("Sent to {name}").format(name=host)
         meaning = (
             _("Nothing you write leaves this machine.")
             if local
-            else _("What you write is sent to {name} over the network.").format(name=provider)
+            else _("What you write is sent to {name} over the network.").format(name=host)
         )
         if not self._card.get("tools", True):
             place = _("{place} · chats only").format(place=place)

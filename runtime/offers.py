@@ -9,7 +9,7 @@ from collections.abc import Callable
 from runtime.errors import OrionError
 from runtime.messages import JsonObject
 from runtime.profiles import Profile, Profiles
-from runtime.providers.provider import ModelInfo, Provider
+from runtime.providers.provider import ModelInfo, Provider, Traits
 
 FRESH = 600.0
 """Seconds for which a list that a service gave is not asked for again."""
@@ -65,8 +65,8 @@ class Offers:
 
     async def of(self, profile: Profile) -> list[JsonObject]:
         """The models of the profile's service: {name, size, window, images, tools, provider, profile, local,
-        default, error, fields}. `default` marks the profile's own; a service that cannot be asked gives that
-        one alone, with the code and fields of why."""
+        host, default, error, fields}. `default` marks the profile's own; a service that cannot be asked gives
+        that one alone, with the code and fields of why."""
         if profile.provider == "local":
             return [row | {"profile": profile.name} for row in self._local()]
         code, fields = "", {}
@@ -92,9 +92,9 @@ class Offers:
 
     def _row(self, profile: Profile, model: ModelInfo, code: str, fields: JsonObject) -> JsonObject:
         try:
-            local = self._provider(profile, model.name).traits(model.name).local
+            traits = self._provider(profile, model.name).traits(model.name)
         except OrionError:
-            local = False
+            traits = Traits(profile.provider, local=False)
         return {
             "name": model.name,
             "size": model.size,
@@ -103,7 +103,8 @@ class Offers:
             "tools": model.tools,
             "provider": profile.provider,
             "profile": profile.name,
-            "local": local,
+            "local": traits.local,
+            "host": traits.host,
             "default": model.name == profile.model,
             "error": code,
             "fields": fields,

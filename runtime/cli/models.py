@@ -41,7 +41,11 @@ def listing(rows: Iterable[Row], width: int) -> Iterator[str]:
     shown = [(f"{row['provider']}/{row['name']}", row) for row in rows]
     longest = max((len(name) for name, _row in shown), default=0)
     for name, row in shown:
-        facts = [_("on this machine") if row["local"] else _("sent to {name}").format(name=row["provider"])]
+        facts = [
+            _("on this machine")
+            if row["local"]
+            else _("sent to {name}").format(name=row.get("host") or row["provider"])
+        ]
         if row["size"]:
             facts.append(f"{row['size'] / 1e6:.0f} MB")
         if row.get("window"):

@@ -61,7 +61,8 @@ class AnthropicProvider:
 
     def traits(self, model: str) -> Traits:
         """See Provider."""
-        return Traits(self._connection.provider, is_local(self._host), images=self._kind(model).images)
+        provider, host = self._connection.provider, self._host
+        return Traits(provider, is_local(host), images=self._kind(model).images, host=host)
 
     def window(self, model: str) -> int:
         """See Provider."""

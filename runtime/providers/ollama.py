@@ -40,6 +40,7 @@ from runtime.providers.provider import (
     Traits,
 )
 
+CLOUD = "ollama.com"
 WINDOW = 16_384
 """Tokens of the window asked for: more takes memory from the model, and of itself Ollama gives too few for
 work with tools."""
@@ -71,7 +72,8 @@ class OllamaProvider:
     def traits(self, model: str) -> Traits:
         """See Provider. A model that the server only passes on to Ollama's cloud is not local."""
         local = self.library.local and not _in_the_cloud(model)
-        return Traits(self._name, local, self._can("tools", model), self._sees(model))
+        host = "" if local else CLOUD if self.library.local else self.library.host
+        return Traits(self._name, local, self._can("tools", model), self._sees(model), host=host)
 
     def window(self, model: str) -> int:
         """See Provider: what is asked for, which is less than WINDOW where the model has less, or what the
@@ -221,7 +223,7 @@ class OllamaProvider:
 
 
 def _in_the_cloud(model: str) -> bool:
-    """Ollama's name for a model that its server passes on to ollama.com ends in this tag."""
+    """Ollama's name for a model that its server passes on to CLOUD ends in this tag."""
     return model.partition(":")[2].endswith("cloud")
 
 

@@ -65,9 +65,14 @@ class OllamaLibrary:
         self._known: dict[str, OllamaModel] = {}
 
     @property
+    def host(self) -> str:
+        """Where the server is."""
+        return urlsplit(self.connection.base_url).hostname or ""
+
+    @property
     def local(self) -> bool:
         """Whether the server is on this machine."""
-        return is_local(urlsplit(self.connection.base_url).hostname or "")
+        return is_local(self.host)
 
     def known(self, name: str) -> OllamaModel | None:
         """What was learnt of the model so far."""

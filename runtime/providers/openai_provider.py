@@ -30,7 +30,8 @@ class OpenAIProvider(ABC):
     def traits(self, model: str) -> Traits:
         """See Provider."""
         service = self._service
-        return Traits(service.provider, service.local, self._lessons.acts(model), self._lessons.sees(model))
+        acts, sees = self._lessons.acts(model), self._lessons.sees(model)
+        return Traits(service.provider, service.local, acts, sees, host=service.host)
 
     async def models(self) -> list[ModelInfo]:
         """See Provider."""

@@ -54,6 +54,7 @@ class Service:
         split = urlsplit(connection.base_url)
         host = split.hostname or ""
         self.provider = connection.provider
+        self.host = host
         self.official = is_official(host)
         self.local = is_local(host)
         self._place = split.netloc.rpartition("@")[2]

@@ -125,14 +125,16 @@ StreamItem = TextDelta | ReasoningDelta | CallWriting | CallReady | Progress | R
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Quirks of a provider and one of its models as data. `local`: nothing leaves this machine. `calls`: how
-    sure its tool calls are: held to the schemas by a grammar, parsed and repaired, or asked for in words."""
+    """Quirks of a provider and one of its models as data. `local`: nothing leaves this machine; else `host`
+    is where words are sent. `calls`: how sure its tool calls are: held to the schemas by a grammar, parsed
+    and repaired, or asked for in words."""
 
     name: str
     local: bool
     tools: bool = True
     images: bool = False
     calls: Literal["", "guaranteed", "parsed", "fallback"] = ""
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ def card(session: str = "s1", **changes: Any) -> dict[str, Any]:
         "profile": "orion-local",
         "model": "bundled",
         "provider": "local",
+        "host": "local",
         "local": True,
         "tools": True,
         "images": False,

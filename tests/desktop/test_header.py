@@ -29,8 +29,8 @@ def test_a_local_session_says_so(qtbot: QtBot) -> None:
 
 def test_a_remote_one_names_where_words_go(qtbot: QtBot) -> None:
     header = make(qtbot)
-    header.show_card(card(local=False, provider="openai"))
-    assert header.where.text() == "Sent to openai"
+    header.show_card(card(local=False, provider="openai", host="models.example"))
+    assert header.where.text() == "Sent to models.example"
     assert header.where.property("tone") == "remote"
 
 

@@ -46,8 +46,11 @@ def test_the_place_is_kept_once_the_user_scrolled_up(view: ChatView, send: Send)
     view.show_rows(many(40))
     bar = view.canvas.verticalScrollBar()
     bar.setValue(bar.maximum() - 700)
+    send(ev.UserSaid("u", "hi", "w"))
+    assert bar.value() == bar.maximum(), "what one says oneself is shown"
+    bar.setValue(bar.maximum() - 700)
     place = bar.value()
-    send(ev.UserSaid("u", "hi", "w"), ev.ResponseChunk("word\n\n" * 30))
+    send(ev.ResponseChunk("word\n\n" * 30))
     assert bar.value() == place
     assert view.jump.isVisible()
     view.jump.click()

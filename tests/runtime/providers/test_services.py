@@ -333,6 +333,7 @@ def test_it_says_where_it_is_and_what_it_can(wire: ModuleType) -> None:
     traits = provider.traits(wire.MODEL)
     assert traits.name == wire.NAME
     assert not traits.local
+    assert traits.host == "service.example"
     assert traits.tools
     assert traits.images
     local: Provider = wire.make(connect("http://127.0.0.1:9" + wire.SUFFIX, wire.NAME))

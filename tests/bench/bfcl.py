@@ -70,11 +70,37 @@ def items(category: str, count: int) -> list[Item]:
     ]
 
 
+def _declared(call: JsonObject, item: Item) -> JsonObject:
+    """The call with its numbers in the kinds that the function declares."""
+    schemas = {one["name"]: one["parameters"] for one in item.functions}
+    return {name: _as(schemas.get(name, {}), arguments) for name, arguments in call.items()}
+
+
+def _as(schema: JsonObject, value: Any) -> Any:
+    if schema.get("type") == "float" and type(value) is int:
+        return float(value)
+    if isinstance(value, list):
+        return [_as(schema.get("items", {}), part) for part in value]
+    if isinstance(value, dict):
+        inner = schema.get("properties", {})
+        return {key: _as(inner.get(key, {}), part) for key, part in value.items()}
+    return value
+
+
 def judged(given: Sequence[tuple[Item, list[JsonObject]]]) -> list[bool]:
-    """Whether each reply's calls (each {name: arguments}) are right, or none where none is wanted."""
+    """Whether each reply's calls (each {name: arguments}) are right, or none where none is wanted.
+
+    JSON knows one kind of number, the checker two: a whole number where the function declares a float, also
+    inside of lists and objects, is handed to it as one.
+    """
     lines = [
         json.dumps(
-            {"category": item.category, "functions": item.functions, "calls": calls, "truth": item.truth}
+            {
+                "category": item.category,
+                "functions": item.functions,
+                "calls": [_declared(call, item) for call in calls],
+                "truth": item.truth,
+            }
         )
         for item, calls in given
         if item.truth

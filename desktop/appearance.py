@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from desktop import theme as themes
@@ -59,5 +59,9 @@ class Appearance(QObject):
         if fresh != self.theme:
             self.theme = fresh
             themes.apply(self._app, fresh)
-            for listener in self.on_change:
-                listener(fresh)
+            QTimer.singleShot(0, self, self._tell)
+
+    def _tell(self) -> None:
+        """In a round of the loop of its own, because the style sheet takes long enough for one."""
+        for listener in self.on_change:
+            listener(self.theme)

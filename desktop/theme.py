@@ -127,7 +127,8 @@ def apply(app: QApplication, theme: Theme) -> None:
         app.setStyle("Fusion")
     font = QFont(theme.body_family)
     font.setPointSizeF(theme.body_size)
-    app.setFont(font)
+    if font != app.font():
+        app.setFont(font)
     app.setPalette(palette(theme))
     app.setStyleSheet(style_sheet(theme))
 

@@ -58,10 +58,25 @@ class Appearance(QObject):
         fresh = themes.theme_for(self._app, choice, scale)
         if fresh != self.theme:
             self.theme = fresh
-            themes.apply(self._app, fresh)
+            self._show_frames(False)
+            themes.undress(self._app)
+            QTimer.singleShot(0, self, self._dress)
+
+    def _dress(self) -> None:
+        """The second of three steps, each in a round of the loop of its own, so that none is felt."""
+        try:
+            themes.apply(self._app, self.theme)
+        finally:
             QTimer.singleShot(0, self, self._tell)
 
     def _tell(self) -> None:
-        """In a round of the loop of its own, because the style sheet takes long enough for one."""
-        for listener in self.on_change:
-            listener(self.theme)
+        try:
+            for listener in self.on_change:
+                listener(self.theme)
+        finally:
+            self._show_frames(True)
+
+    def _show_frames(self, shown: bool) -> None:
+        """No frame shows a window that is dressed by half."""
+        for window in self._app.topLevelWidgets():
+            window.setUpdatesEnabled(shown)

@@ -120,10 +120,8 @@ def theme_for(app: QGuiApplication, choice: str, scale: float = 1.0) -> Theme:
 
 def apply(app: QApplication, theme: Theme) -> None:
     """Dress every window of `app` in `theme`: style, palette, font and style sheet."""
-    if app.styleSheet():
-        # Qt lays a changed style sheet on a widget anew for each of its ancestors, a first one only once.
-        app.setStyleSheet("")
-    else:
+    undress(app)
+    if app.style().objectName().lower() != "fusion":
         app.setStyle("Fusion")
     font = QFont(theme.body_family)
     font.setPointSizeF(theme.body_size)
@@ -131,6 +129,13 @@ def apply(app: QApplication, theme: Theme) -> None:
         app.setFont(font)
     app.setPalette(palette(theme))
     app.setStyleSheet(style_sheet(theme))
+
+
+def undress(app: QApplication) -> None:
+    """Take the style sheet off, as `apply` does where nobody has: Qt lays a changed sheet on a widget anew
+    for each of its ancestors, a first one only once."""
+    if app.styleSheet():
+        app.setStyleSheet("")
 
 
 def palette(theme: Theme) -> QPalette:

@@ -25,9 +25,15 @@ def test_every_shipped_component_is_listed(components: dict[str, dict[str, Any]]
     lock = (ROOT / "installer" / "locks" / "run.lock").read_text(encoding="utf-8")
     weights = json.loads((ROOT / "resources" / "weights.lock").read_text(encoding="utf-8"))["weights"]
     lines = re.findall(r"^([a-z0-9][a-z0-9-]*)==(.*)$", lock, re.MULTILINE)
-    # A package for programs inside a browser is locked with the others but installed nowhere.
-    shipped = {name for name, rest in lines if "sys_platform == 'emscripten'" not in rest}
-    shipped |= {one["name"] for one in weights}
+    # Locked with the others but installed nowhere: packages for programs inside a browser, and those whose
+    # marker can never be true.
+    nowhere = (
+        "sys_platform == 'emscripten'",
+        "sys_platform == 'none'",
+        "sys_platform != 'linux' and 'linux' in",
+    )
+    shipped = {name for name, rest in lines if not any(marker in rest for marker in nowhere)}
+    shipped |= {one["name"].partition("/")[0] for one in weights}
     assert shipped - components.keys() == set()
 
 

@@ -238,9 +238,10 @@ def uv(environment: Path = VENV) -> list[str]:
 
 
 def _weights() -> None:
-    for entry in list(weights.absent(ROOT)):
-        _say(f"language model {entry['name']} ({entry['size'] >> 20} MB)")
-        weights.fetch(entry, ROOT, python())
+    for package in weights.packages(ROOT):
+        name, _, _ = package[0]["name"].partition("/")
+        _say(f"model {name} ({sum(entry['size'] for entry in package) >> 20} MB)")
+        weights.fetch(package, ROOT, python())
 
 
 def _prepare_peers() -> None:

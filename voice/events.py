@@ -41,12 +41,13 @@ class Final:
 
 @dataclass(frozen=True)
 class State:
-    """The turn-taking state, whenever it changes; `on` is whether the child listens by itself (hands-
-    free).
+    """The turn-taking state, whenever a part of it changes; `on` is whether the child listens by itself
+    (hands-free), `open` whether the microphone is open.
     """
 
     state: TurnState
     on: bool = False
+    open: bool = False
 
 
 @dataclass(frozen=True)

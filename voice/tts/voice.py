@@ -45,12 +45,20 @@ class Voice(Protocol):
     @property
     def languages(self) -> tuple[str, ...]: ...
 
+    def load(self) -> None:
+        """Make ready what `speak` needs on this machine; nothing is sent anywhere. May raise VoiceError."""
+        ...
+
     def speak(self, text: str, rate: float) -> Iterator[Sound]:
         """The sound of `text`, as it is made; `rate` is a factor, 1 as recorded. Loads what it needs.
 
         Raises VoiceError when the voice cannot go on, also after some sound was given. Closing the
         iterator stops the work.
         """
+        ...
+
+    def stop(self) -> None:
+        """Break off `speak` from another thread: its iterator ends soon, without an error."""
         ...
 
     def close(self) -> None:

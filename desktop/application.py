@@ -25,6 +25,7 @@ from desktop.instance import Instance
 from desktop.pages import Page, pages
 from desktop.termination import Termination
 from desktop.tray import Tray
+from desktop.voice_conductor import VoiceConductor
 from desktop.window import MainWindow
 from resources.sentences import sentence
 from resources.translation import _, set_language
@@ -78,6 +79,8 @@ class Desktop(QObject):
         self.talks = Conversations(self.bridge, self)
         self.tray = Tray(program_icon(), self.window)
         self.conductor = Conductor(self.window, self.talks, self.drafts, self.tray)
+        self.voice = VoiceConductor(self.window, self.bridge, self.talks)
+        self.conductor.escapes.append(self.voice.take_escape)
         self._connect()
         self._install_commands()
         self.window.status.say(_("Starting…"))
@@ -85,6 +88,7 @@ class Desktop(QObject):
 
     def close(self) -> bool:
         """End the runtime, then the window; False when the runtime's thread could not be ended."""
+        self.voice.close()
         ended = self.bridge.close()
         self.window.deleteLater()
         QApplication.sendPostedEvents(self.window)
@@ -131,6 +135,7 @@ class Desktop(QObject):
         made = page.make(self.bridge, self.looks.theme)
         if saved := getattr(made, "saved", None):
             saved.connect(self.looks.take_settings)
+            saved.connect(self.voice.take_settings)
         return made
 
     # --- what happens ---------------------------------------------------------------------------------
@@ -150,6 +155,7 @@ class Desktop(QObject):
 
     def _on_ready(self, overview: dict[str, Any]) -> None:
         self.looks.take_settings(overview["settings"])
+        self.voice.take_settings(overview["settings"])
         self.window.header.set_choices(overview["profiles"], overview["models"])
         for notice in overview["notices"]:
             self.window.banner.show_notice(notice["code"], notice["fields"])

@@ -58,12 +58,14 @@ class Bridge(QObject):
     """Owns the thread on which the runtime lives. Created, used and closed on the main thread.
 
     `ready` carries Desk.overview(); `failed` says why there is no runtime; `happened` carries each Event, in
-    order; `refused` carries failures no caller took; `escaped` carries exceptions that are bugs.
+    order; `spoke` each event of the voice; `refused` carries failures no caller took; `escaped` carries
+    exceptions that are bugs.
     """
 
     ready = Signal(object)
     failed = Signal(str, object)
     happened = Signal(object)
+    spoke = Signal(object)
     refused = Signal(str, object)
     escaped = Signal(object)
     _settled = Signal(int, bool, object)
@@ -78,6 +80,7 @@ class Bridge(QObject):
         self._thread.assembled.connect(self._on_assembled, Qt.ConnectionType.QueuedConnection)
         self._thread.failed.connect(self._on_failed, Qt.ConnectionType.QueuedConnection)
         self._thread.happened.connect(self.happened, Qt.ConnectionType.QueuedConnection)
+        self._thread.spoke.connect(self.spoke, Qt.ConnectionType.QueuedConnection)
         self._thread.escaped.connect(self.escaped, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
@@ -135,6 +138,7 @@ class _RuntimeThread(QThread):
     assembled = Signal(object)
     failed = Signal(str, object)
     happened = Signal(object)
+    spoke = Signal(object)
     escaped = Signal(object)
 
     def __init__(self, home: Path | None, parent: QObject) -> None:
@@ -172,7 +176,7 @@ class _RuntimeThread(QThread):
         if self._stopping:
             return
         async with assemble(self._home, door="window") as runtime:
-            self._desk = Desk(runtime, self.happened.emit)
+            self._desk = Desk(runtime, self.happened.emit, self.spoke.emit)
             self.assembled.emit(await self._desk.overview())
             await self._stop.wait()
             desk, self._desk = self._desk, None

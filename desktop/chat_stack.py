@@ -30,6 +30,7 @@ class ChatStack(QStackedWidget):
     continue_requested = Signal()
     link_activated = Signal(object)
     copy_done = Signal()
+    read_requested = Signal(object)
     prompt_chosen = Signal(object)
     dropped = Signal(str)
 
@@ -104,6 +105,7 @@ class ChatStack(QStackedWidget):
         view.continue_requested.connect(self.continue_requested)
         view.link_activated.connect(self.link_activated)
         view.copy_done.connect(self.copy_done)
+        view.read_requested.connect(self.read_requested)
         view.prompt_chosen.connect(self.prompt_chosen)
         self._views[session] = view
         self.addWidget(view)

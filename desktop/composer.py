@@ -13,6 +13,7 @@ from desktop.attachments import Attachment, compose, human_size, pasted, picture
 from desktop.editor import Editor
 from desktop.parts import choose, icon_button, label, picker, restyle, set_icons
 from desktop.theme import Theme, spacing
+from desktop.voice_button import VoiceButton
 from resources.translation import _
 from runtime.errors import OrionError
 
@@ -27,6 +28,7 @@ class Composer(QFrame):
     draft_changed = Signal(object)
     autonomy_chosen = Signal(str)
     trouble = Signal(str, object)
+    voice_menu_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,6 +37,7 @@ class Composer(QFrame):
         self._busy = False
         self._ready = False
         self._images = False
+        self._hint = ""
         self.attachments: list[Attachment] = []
         self.editor = Editor()
         self.chips = QWidget()
@@ -48,6 +51,9 @@ class Composer(QFrame):
         self.autonomy = picker(_("How freely it works"), self._fill_autonomy)
         self.autonomy.hide()
         self._autonomy = "semi"
+        self.voice = VoiceButton(theme)
+        self.voice_options = picker(_("Voice options"), self.voice_menu_wanted.emit)
+        self.voice_options.setAccessibleName(_("Voice options"))
         self.action = QPushButton()
         self.action.setProperty("role", "primary")
         self.action.setStyleSheet("padding: 0;")
@@ -63,6 +69,8 @@ class Composer(QFrame):
         row.addWidget(self.autonomy)
         row.addWidget(self.queued, 1)
         row.addStretch(1)
+        row.addWidget(self.voice)
+        row.addWidget(self.voice_options)
         row.addWidget(self.action)
         column = QVBoxLayout(self)
         column.setContentsMargins(spacing(3), spacing(2), spacing(2), spacing(2))
@@ -115,6 +123,22 @@ class Composer(QFrame):
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
+        self.voice.set_theme(theme)
+        self._refresh()
+
+    def show_heard(self, text: str, stable: int = 0) -> None:
+        """Show words that are being spoken; they become part of the message only by `add_words`."""
+        self.editor.show_heard(text, stable, self._theme.muted)
+
+    def add_words(self, text: str) -> None:
+        """Write what was said after what is written, for the user to look over and send."""
+        self.editor.show_heard("", 0, self._theme.muted)
+        self.editor.add_words(text)
+        self.editor.setFocus()
+
+    def set_hint(self, text: str) -> None:
+        """What stands in the empty field for a while in place of the usual words; "" for those again."""
+        self._hint = text
         self._refresh()
 
     def set_draft(self, text: str) -> None:
@@ -245,9 +269,8 @@ class Composer(QFrame):
         self.action.setToolTip(tip)
         self.action.setAccessibleName(tip)
         self.action.setEnabled(stop or (self._ready and self._written()))
-        self.editor.setPlaceholderText(
-            _("Add something while it works…") if self._busy else _("Write a message")
-        )
+        usual = _("Add something while it works…") if self._busy else _("Write a message")
+        self.editor.setPlaceholderText(self._hint or usual)
         self.action.setFixedSize(round(40 * self._theme.scale), round(34 * self._theme.scale))
         self.editor.viewport().update()
         set_icons(self, self._theme)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ class Conductor(QObject):
         self._drafts = drafts
         self._tray = tray
         self._seen = False
+        self.escapes: list[Callable[[], bool]] = []
+        """Asked in turn when Esc is pressed; the first that says True has taken it."""
         self._ways_out = WaysOut(window, talks)
         self._connect_conversations()
         self._connect_chat()
@@ -100,7 +103,9 @@ class Conductor(QObject):
         self._window.show_chat()
 
     def on_escape(self) -> None:
-        """Deny what is asked, else stop what runs, else go back to the chat."""
+        """Leave it to who takes it first, else deny what is asked, stop what runs, or go back to the chat."""
+        if any(takes() for takes in self.escapes):
+            return
         if not self._window.on_chat:
             self._window.show_chat()
         elif not self._window.approval.isHidden():

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
+from desktop.desk_voice import DeskVoice
 from runtime.errors import OrionError
 from runtime.events import Event, Trust
 from runtime.messages import Image
@@ -21,9 +22,15 @@ class Desk:
     """Holds the sessions this window opened. Every argument and result is JSON-serialisable, so that the
     runtime may one day live in another process. Errors are OrionErrors."""
 
-    def __init__(self, runtime: Runtime, listener: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        listener: Callable[[Event], None],
+        voice_listener: Callable[[Any], None] = lambda _event: None,
+    ) -> None:
         self._runtime = runtime
         self._listener = listener
+        self.voice = DeskVoice(runtime, voice_listener)
         self._sessions: dict[str, Session] = {}
         self._unsubscribe: dict[str, Callable[[], None]] = {}
 
@@ -66,6 +73,8 @@ class Desk:
     async def save_settings(self, changes: dict[str, object]) -> Plain:
         """Save dotted names; returns all values as they are now."""
         self._runtime.save_settings(changes)
+        if any(name.startswith("voice.") for name in changes):
+            await self.voice.configure()
         return self._runtime.settings.model_dump(mode="json")
 
     async def models(self, profile: str) -> list[Plain]:
@@ -133,7 +142,7 @@ class Desk:
         "autonomy", "state", "busy", "private", "pending"}: what the window shows of an open session besides
         its rows. "local", "host", "tools", "images" and "calls" say where its model runs, whether it can act
         and see, and how sure its calls are."""
-        opened = self._session(session)
+        opened = self.session(session)
         traits = opened.traits
         return {
             "id": opened.id,
@@ -155,12 +164,12 @@ class Desk:
 
     async def submit(self, session: str, text: str, images: Sequence[tuple[str, str]] = ()) -> str:
         """Say `text` with pictures as (media type, base64); returns the record's id."""
-        return await self._session(session).submit(
+        return await self.session(session).submit(
             text, source="window", images=tuple(Image(kind, data) for kind, data in images)
         )
 
     async def cancel(self, session: str) -> None:
-        self._session(session).cancel()
+        self.session(session).cancel()
 
     async def answer(
         self,
@@ -171,25 +180,25 @@ class Desk:
         arguments: Plain | None = None,
     ) -> None:
         """Decide a pending approval: "approve", "deny", or "edit" with the new arguments."""
-        await self._session(session).answer(
+        await self.session(session).answer(
             approval, decision, trust=trust, arguments=arguments, door="window"
         )
 
     async def undo(self, session: str, change: str) -> list[str]:
         """Take back a change; returns the files restored."""
-        return [str(path) for path in await self._session(session).undo(change)]
+        return [str(path) for path in await self.session(session).undo(change)]
 
     async def edit(self, session: str, message: str, text: str) -> Plain:
-        await self._session(session).edit(message, text)
+        await self.session(session).edit(message, text)
         return await self.open(session)
 
     async def retry(self, session: str) -> Plain:
         """Answer the last message again; what `open` returns, without the answer that was."""
-        await self._session(session).retry()
+        await self.session(session).retry()
         return await self.open(session)
 
     async def continue_(self, session: str) -> None:
-        await self._session(session).continue_()
+        await self.session(session).continue_()
 
     async def use(
         self,
@@ -199,17 +208,17 @@ class Desk:
         autonomy: Literal["semi", "auto"] | None = None,
     ) -> Plain:
         """Switch what this session runs with; returns its card."""
-        await self._session(session).use(profile=profile, model=model, autonomy=autonomy)
+        await self.session(session).use(profile=profile, model=model, autonomy=autonomy)
         return await self.card(session)
 
     async def shorten(self, session: str, tokens: int, window: int) -> None:
         """Show the model less of a conversation that does not fit, and answer again."""
-        await self._session(session).shorten(tokens, window)
+        await self.session(session).shorten(tokens, window)
 
     async def context_stats(self, session: str, text: str) -> Plain:
         """How the model's window would be shared if `text` were said now, in tokens, and "compactions": how
         often older messages were summed up. The model counts, so it may be loaded for this."""
-        opened = self._session(session)
+        opened = self.session(session)
         stats = await opened.context_stats(text)
         notices = [row.get("code") for row in opened.rows() if row["kind"] == "notice"]
         return {**stats, "compactions": notices.count("history_shortened")}
@@ -238,16 +247,18 @@ class Desk:
     async def close_session(self, session: str) -> None:
         """Let go of a session; nothing happens when it is not open here."""
         if session in self._sessions:
+            self.voice.let_go(self._sessions[session])
             self._unsubscribe.pop(session)()
             await self._sessions.pop(session).close()
 
     async def close(self) -> None:
-        """Let go of all sessions; running turns are cancelled by their sessions' own close."""
+        """Let go of the voice and all sessions; running turns are cancelled by their sessions' own close."""
+        await self.voice.close()
         for session in list(self._sessions):
             await self.close_session(session)
 
-    def _session(self, session: str) -> Session:
-        """Raises OrionError `session_unknown` for one that is not open here."""
+    def session(self, session: str) -> Session:
+        """An open session; raises OrionError `session_unknown` for one that is not open here."""
         if session not in self._sessions:
             raise OrionError("session_unknown", id=session)
         return self._sessions[session]

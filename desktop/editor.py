@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QEvent, QIODevice, QMimeData, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QResizeEvent
+from PySide6.QtCore import QBuffer, QCoreApplication, QEvent, QIODevice, QMimeData, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QImage,
+    QInputMethodEvent,
+    QKeyEvent,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from desktop.attachments import LONG_PASTE
@@ -38,6 +47,38 @@ class Editor(QPlainTextEdit):
     def words(self) -> str:
         """The text as it was given; toPlainText would turn hard spaces and line separators into others."""
         return self.document().toRawText().replace("\u2029", "\n")
+
+    def show_heard(self, text: str, stable: int, ink: QColor) -> None:
+        """Show words that are still being spoken after what is written, without making them part of it, as
+        an input method does; what lies beyond `stable` characters is in `ink`. "" takes them away."""
+        if not text and not self.textCursor().block().layout().preeditAreaText():
+            return
+        if text:
+            if not self.textCursor().atEnd():
+                self.moveCursor(QTextCursor.MoveOperation.End)
+            text, stable = self._apart(text, stable)
+        dim = QTextCharFormat()
+        dim.setForeground(ink)
+        begin, end = _units(text[:stable]), _units(text)
+        kinds = QInputMethodEvent.AttributeType
+        looks = [QInputMethodEvent.Attribute(kinds.Cursor, end, 1, None)]
+        if end > begin:
+            looks.append(QInputMethodEvent.Attribute(kinds.TextFormat, begin, end - begin, dim))
+        QCoreApplication.sendEvent(self, QInputMethodEvent(text, looks))
+        self.fit()
+        self.ensureCursorVisible()
+
+    def add_words(self, text: str) -> None:
+        """Write what was said after what is written, as one step of undo."""
+        self.moveCursor(QTextCursor.MoveOperation.End)
+        self.textCursor().insertText(self._apart(text, 0)[0])
+        self.ensureCursorVisible()
+
+    def _apart(self, text: str, stable: int) -> tuple[str, int]:
+        """`text` with a space before it where the last written word needs one."""
+        written = self.words()
+        needed = bool(written) and not written[-1].isspace()
+        return (" " + text, stable + 1) if needed else (text, stable)
 
     def fit(self) -> None:
         """Be as tall as the text, up to nine lines."""
@@ -90,6 +131,11 @@ class Editor(QPlainTextEdit):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.focus_changed.emit(False)
+
+
+def _units(text: str) -> int:
+    """How long `text` is as Qt counts, in UTF-16 units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _png(image: QImage) -> bytes:

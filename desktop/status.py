@@ -31,6 +31,8 @@ class StatusLine(QFrame):
         super().__init__(parent)
         self.setObjectName("status")
         self.state = ElidedLabel()
+        self.microphone = label(_("● Microphone on"), "live")
+        self.microphone.hide()
         self.progress = QProgressBar()
         self.progress.setRange(0, 100)
         self.progress.setFixedWidth(110)
@@ -42,6 +44,7 @@ class StatusLine(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(spacing(2), 0, spacing(2), 0)
         row.setSpacing(spacing(4))
+        row.addWidget(self.microphone)
         row.addWidget(self.progress)
         row.addWidget(self.state, 1)
         row.addWidget(self.speed)
@@ -60,6 +63,11 @@ class StatusLine(QFrame):
     def say(self, text: str) -> None:
         """Show a sentence of the window's own, such as that it is starting."""
         self._say(text)
+
+    def set_microphone(self, on: bool) -> None:
+        """Whether the microphone is open."""
+        if on == self.microphone.isHidden():
+            self.microphone.setVisible(on)
 
     def on_event(self, event: Event) -> None:
         match event.body:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.approval import ApprovalPanel
+from desktop.captions import Captions
 from desktop.chat_stack import ChatStack
 from desktop.composer import Composer
 from desktop.context_bar import ContextPanel
@@ -49,6 +50,7 @@ class MainWindow(QMainWindow):
         self.header = Header()
         self.chats = ChatStack(theme)
         self.approval = ApprovalPanel(theme)
+        self.captions = Captions(theme)
         self.composer = Composer(theme)
         self.status = StatusLine(theme)
         self.stack = QStackedWidget()
@@ -92,13 +94,13 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(whole)
 
     def _foot(self) -> QWidget:
-        """Approval, composer and status line in a centred column."""
+        """Approval, captions, composer and status line in a centred column."""
         inner = QWidget()
         inner.setMaximumWidth(COLUMN)
         column = QVBoxLayout(inner)
         column.setContentsMargins(spacing(4), spacing(1), spacing(4), spacing(2))
         column.setSpacing(spacing(2))
-        for part in (self.approval, self.composer, self.status):
+        for part in (self.approval, self.captions, self.composer, self.status):
             column.addWidget(part)
         foot = QWidget()
         row = QHBoxLayout(foot)
@@ -155,7 +157,7 @@ class MainWindow(QMainWindow):
         """Pass the theme to every part that draws by itself; the style sheet is set on the application."""
         self.theme = theme
         self._fit_sidebar()
-        parts: list[Any] = [self.sidebar, self.chats, self.approval, self.composer]
+        parts: list[Any] = [self.sidebar, self.chats, self.approval, self.captions, self.composer]
         parts += [self.status.context, self.context]
         for part in (*parts, *self._page_widgets.values()):
             if set_theme := getattr(part, "set_theme", None):

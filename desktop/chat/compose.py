@@ -134,6 +134,7 @@ def _assistant(row: AssistantRow, style: Style, source: Source, *, last: bool) -
         does = [Action("copy", _("Copy"), hidden=True)]
         if last:
             does.append(Action("retry", _("Try again"), hidden=True))
+        does.append(Action("read", _("Read aloud"), hidden=True))
         does.append(Action("fork", _("Branch"), hidden=True))
         elements.append(Element(Strip(style.space(7), actions=does), style.space(1), outside=True))
     return Plan(elements, gap=style.space(3))

@@ -33,6 +33,7 @@ class ChatView(QWidget):
     continue_requested = Signal()
     link_activated = Signal(object)
     copy_done = Signal()
+    read_requested = Signal(object)
     prompt_chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, theme: Theme = LIGHT) -> None:
@@ -153,6 +154,8 @@ class ChatView(QWidget):
                 self.copy_selection()
             case "copy" if row:
                 self._copy(wording.whole_text(row))
+            case "read" if row:
+                self.read_requested.emit(wording.whole_text(row))
             case "code":
                 self._copy(self.canvas.layout_of(index).code(int(data)))
             case "toggle" if isinstance(row, ToolRow | ThinkingRow | UserRow):

@@ -12,6 +12,7 @@ from desktop.icons import program_icon
 from desktop.pages import pages
 from desktop.theme import LIGHT
 from desktop.tray import Tray
+from desktop.voice_conductor import VoiceConductor
 from desktop.window import MainWindow
 from desktop.window_state import WindowState
 from tests.desktop.doubles import RecordingBridge, card, event, listed, overview
@@ -32,6 +33,8 @@ class Stage:
         self.talks = Conversations(self.bridge)
         self.drafts = Drafts(home / "drafts")
         self.conductor = Conductor(self.window, self.talks, self.drafts, Tray(program_icon(), self.window))
+        self.voice = VoiceConductor(self.window, self.bridge, self.talks)
+        self.conductor.escapes.append(self.voice.take_escape)
         self.window.set_page_maker(lambda page: page.make(self.bridge, LIGHT))
         self.talks.begin(overview(sessions=[listed("s1", "Budget")]), "s1")
         self.bridge.settle()

@@ -1,0 +1,242 @@
+"""Connects the voice to the window: what is held, heard, thought about, said, and what goes wrong with it."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QMenu
+
+from desktop import desk_voice
+from desktop.bridge import Bridge, Fields
+from desktop.conversations import Conversations
+from desktop.held_key import WindowKey, held_key
+from desktop.window import MainWindow
+from resources.sentences import sentence
+from resources.translation import _
+
+if TYPE_CHECKING:
+    from desktop.hot_key import HotKey
+    from voice.events import State
+
+TAP = 0.25
+"""A press shorter than this many seconds was a tap: the user is told that the button is held."""
+
+_QUIET_MS = 1500
+"""The microphone counts as closed this long after it last told how loud it is."""
+
+
+class VoiceConductor(QObject):
+    """Owns no widget; lives as long as the window. `devices_changed` carries the voice's Devices. Nothing of
+    the voice is imported before its first event."""
+
+    devices_changed = Signal(object)
+
+    def __init__(self, window: MainWindow, bridge: Bridge, talks: Conversations) -> None:
+        super().__init__(window)
+        self._window = window
+        self._bridge = bridge
+        self._talks = talks
+        self._button = window.composer.voice
+        self._state = "idle"
+        self._holding: object = None
+        self._since = 0.0
+        self._thrown_away = False
+        self._fetching = self._was_speaking = False
+        self._hot: HotKey | None = None
+        self.key = WindowKey(window)
+        self._quiet = QTimer(self)
+        self._quiet.setObjectName("microphone quiet")
+        self._quiet.setSingleShot(True)
+        self._quiet.setInterval(_QUIET_MS)
+        self._quiet.timeout.connect(self._show_microphone)
+        bridge.spoke.connect(self.on_event)
+        talks.shown.connect(self._on_shown)
+        for source in (self._button, self.key):
+            pressed = source.held if source is self._button else source.pressed
+            released = source.let_go if source is self._button else source.released
+            pressed.connect(partial(self.press, source))
+            released.connect(partial(self.release, source))
+        window.composer.voice_menu_wanted.connect(self._fill_menu)
+        window.captions.stop_requested.connect(self.hush)
+        window.chats.read_requested.connect(self.read_aloud)
+
+    # --- what the user asks ---------------------------------------------------------------------------
+
+    def press(self, source: object) -> None:
+        """A key or button goes down; the first one counts until it goes up."""
+        if self._holding is not None:
+            return
+        self._holding, self._since, self._thrown_away = source, time.monotonic(), False
+        self._was_speaking = self._state == "speaking"
+        self._window.captions.end()
+        if self._state != "hearing":
+            self._button.set_look("starting")
+        self._bridge.ask(desk_voice.press).then(lambda _: None, self._on_refused)
+
+    def release(self, source: object) -> None:
+        """The key or button that counts goes up."""
+        if self._holding is not source:
+            return
+        self._holding = None
+        self._bridge.ask(desk_voice.release).then(lambda _: None, self._on_refused)
+        tapped = time.monotonic() - self._since < TAP
+        if self._button.look == "starting":
+            self._draw()
+        silenced = self._was_speaking or self._thrown_away
+        if tapped and source is self._button and not silenced:
+            self._window.toast.say(_("Keep the button pressed while you speak; let go to send."))
+
+    def hush(self) -> None:
+        """Stop speaking."""
+        self._window.captions.end()
+        self._bridge.ask(desk_voice.hush)
+
+    def cancel(self) -> None:
+        """Throw away what is being said."""
+        self._thrown_away = True
+        self._window.composer.show_heard("")
+        self._bridge.ask(desk_voice.cancel)
+
+    def take_escape(self) -> bool:
+        """Esc: throw away what is being said, or stop speaking; False when there is neither."""
+        if self._state in ("hearing", "interrupted") and (self._holding is not None or self._fetching):
+            self.cancel()
+        elif self._state == "speaking":
+            self.hush()
+        else:
+            return False
+        return True
+
+    def toggle_hands_free(self) -> None:
+        """Let it listen by itself, or no longer."""
+        on = not self._button.hands_free
+        self._bridge.ask(desk_voice.hands_free, on).then(lambda _: None, self._on_refused)
+
+    def read_aloud(self, text: str) -> None:
+        """Say an answer again."""
+        self._bridge.ask(desk_voice.read_aloud, text).then(lambda _: None, self._on_refused)
+
+    def take_settings(self, values: dict[str, Any]) -> None:
+        """Follow the settings of the keys."""
+        voice = values.get("voice", {})
+        written = str(voice.get("push_to_talk_key", ""))
+        key = held_key(written) if written else None
+        self.key.set_key(key)
+        self._button.set_key(key.words if key else "")
+        if written and key is None:
+            self._say("push_to_talk_key_unfit", {"key": written})
+        self._take_hot_key(str(voice.get("global_hot_key", "")))
+
+    def close(self) -> None:
+        """Give the global key back; idempotent."""
+        if self._hot is not None:
+            self._hot.close()
+            self._hot = None
+
+    def _take_hot_key(self, written: str) -> None:
+        if self._hot is None and not written:
+            return
+        if self._hot is None:
+            from desktop.hot_key import HotKey
+
+            self._hot = hot = HotKey(self)
+            hot.pressed.connect(partial(self.press, hot))
+            hot.released.connect(partial(self.release, hot))
+            hot.trouble.connect(self._say)
+        self._hot.set_key(written)
+
+    def _fill_menu(self, menu: QMenu) -> None:
+        listens = menu.addAction(_("Hands-free: listen and answer without a key"), self.toggle_hands_free)
+        listens.setCheckable(True)
+        listens.setChecked(self._button.hands_free)
+        if self._state == "speaking":
+            menu.addAction(_("Stop speaking"), self.hush)
+        menu.addSeparator()
+        menu.addAction(_("Voice settings…"), self._open_settings)
+
+    def _open_settings(self) -> None:
+        self._window.show_page("settings")
+
+    # --- what the voice says --------------------------------------------------------------------------
+
+    def on_event(self, event: Any) -> None:
+        """Draw an event of the voice; ones of another kind are for others."""
+        from voice import events as ev
+
+        match event:
+            case ev.Level(level=level):
+                self._on_level(level)
+            case ev.Partial(text=text, stable=stable):
+                self._fetching = True
+                if not self._thrown_away:
+                    self._window.composer.show_heard(text, stable)
+            case ev.Final():
+                self._on_final(event.text, event.seconds, event.hands_free)
+            case ev.State():
+                self._on_state(event)
+            case ev.Speaking(spoken=spoken, seconds=seconds):
+                self._window.captions.begin(spoken, seconds)
+            case ev.Spoken():
+                self._window.captions.end()
+            case ev.Trouble(code=code, fields=fields):
+                self._on_trouble(code, dict(fields))
+            case ev.Devices():
+                self.devices_changed.emit(event)
+                if event.microphones and self._button.look == "unavailable":
+                    self._draw()
+
+    def _on_state(self, event: State) -> None:
+        self._state = event.state
+        if event.state == "hearing":
+            self._fetching = True
+        else:
+            self._window.composer.show_heard("")
+        if event.state != "speaking":
+            self._window.captions.end()
+        self._button.set_hands_free(event.on)
+        self._draw()
+
+    def _on_level(self, level: float) -> None:
+        self._button.set_level(level)
+        self._quiet.start()
+        self._show_microphone()
+
+    def _on_final(self, text: str, seconds: float, hands_free: bool) -> None:
+        self._fetching = False
+        self._window.composer.show_heard("")
+        if not (text or hands_free or self._thrown_away) and seconds > TAP:
+            self._window.toast.say(_("Nothing was understood."))
+        self._thrown_away = False
+
+    def _on_trouble(self, code: str, fields: Fields) -> None:
+        words = sentence(code, **fields)
+        if code.startswith("microphone_"):
+            self._button.set_look("unavailable", words)
+        self._window.toast.say(words, _("Voice settings"), self._open_settings)
+
+    def _draw(self) -> None:
+        looks = {"hearing": "hearing", "interrupted": "hearing", "thinking": "thinking"}
+        look: Any = looks.get(self._state, "speaking" if self._state == "speaking" else "idle")
+        self._button.set_look(look)
+        self._window.composer.set_hint(_("Listening…") if look == "hearing" else "")
+        self._show_microphone()
+
+    def _show_microphone(self) -> None:
+        listening = self._state in ("hearing", "interrupted") or self._quiet.isActive()
+        self._window.status.set_microphone(listening)
+
+    # --- small answers --------------------------------------------------------------------------------
+
+    def _on_shown(self, card: dict[str, Any]) -> None:
+        self._bridge.ask(desk_voice.attach, card["id"])
+
+    def _on_refused(self, code: str, fields: Fields) -> None:
+        self._state = "idle"
+        self._draw()
+        self._on_trouble(code, fields)
+
+    def _say(self, code: str, fields: Fields) -> None:
+        self._window.toast.say(sentence(code, **fields), _("Voice settings"), self._open_settings)

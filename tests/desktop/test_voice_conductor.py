@@ -1,0 +1,208 @@
+"""The window and the voice do together what the user expects, with a bridge that only records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent, QTextLayout
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from runtime.errors import OrionError
+from tests.desktop.stage import Stage
+from voice import events as ev
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def say(stage: Stage, *events: ev.VoiceEvent) -> None:
+    for event in events:
+        stage.bridge.spoke.emit(event)
+
+
+def spoken_text(stage: Stage) -> str:
+    """The words in the composer that are not part of the message."""
+    layout: QTextLayout = stage.window.composer.editor.textCursor().block().layout()
+    return layout.preeditAreaText()
+
+
+def look(stage: Stage) -> str:
+    return stage.window.composer.voice.look
+
+
+def hold(stage: Stage) -> None:
+    QTest.mousePress(stage.window.composer.voice, LEFT)
+
+
+def let_go(stage: Stage) -> None:
+    QTest.mouseRelease(stage.window.composer.voice, LEFT)
+
+
+def space(stage: Stage, kind: QEvent.Type) -> None:
+    event = QKeyEvent(kind, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier, " ")
+    QApplication.sendEvent(stage.window.windowHandle(), event)
+
+
+def test_holding_the_button_speaks_and_letting_go_sends(stage: Stage) -> None:
+    hold(stage)
+    assert stage.bridge.names()[-1] == "press"
+    assert look(stage) == "starting"
+    say(stage, ev.State("hearing"), ev.Level(0.5))
+    assert look(stage) == "hearing"
+    assert stage.window.composer.editor.placeholderText() == "Listening…"
+    assert stage.window.status.microphone.isVisible()
+    say(stage, ev.Partial("what is rain", 7))
+    assert spoken_text(stage) == "what is rain"
+    assert stage.window.composer.text() == ""
+    let_go(stage)
+    assert stage.bridge.names()[-1] == "release"
+    say(stage, ev.Final("What is rain?", "en", 1.5), ev.State("thinking"))
+    assert spoken_text(stage) == ""
+    assert look(stage) == "thinking"
+    assert stage.window.composer.editor.placeholderText() == "Write a message"
+
+
+def test_the_key_in_the_window_does_the_same(stage: Stage) -> None:
+    stage.voice.take_settings({"voice": {"push_to_talk_key": "Ctrl+Space", "global_hot_key": ""}})
+    assert "Ctrl+Space" in stage.window.composer.voice.accessibleName()
+    space(stage, QEvent.Type.KeyPress)
+    assert stage.bridge.names()[-1] == "press"
+    hold(stage)
+    let_go(stage)
+    assert stage.bridge.names()[-1] == "press", "only what was pressed first counts"
+    space(stage, QEvent.Type.KeyRelease)
+    assert stage.bridge.names()[-1] == "release"
+
+
+def test_a_key_that_cannot_be_held_is_named(stage: Stage) -> None:
+    stage.voice.take_settings({"voice": {"push_to_talk_key": "Return"}})
+    assert "“Return” cannot be the key" in stage.window.toast.text.text()
+
+
+def test_what_was_typed_stays_beside_what_is_said(stage: Stage) -> None:
+    editor = stage.window.composer.editor
+    QTest.keyClicks(editor, "Look at this:")
+    hold(stage)
+    say(stage, ev.State("hearing"), ev.Partial("how much rain", 3))
+    assert spoken_text(stage) == " how much rain"
+    assert stage.window.composer.text() == "Look at this:"
+    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    assert stage.bridge.names()[-1] == "cancel"
+    assert spoken_text(stage) == ""
+    say(stage, ev.Partial("how much rain fell", 3))
+    assert spoken_text(stage) == ""
+    let_go(stage)
+    say(stage, ev.Final("", "", 1.0), ev.State("idle"))
+    assert stage.window.composer.text() == "Look at this:"
+    assert stage.window.toast.isHidden()
+
+
+def test_escape_throws_away_before_it_stops_the_turn(stage: Stage) -> None:
+    from runtime.events import StateChange
+
+    stage.happen(StateChange("IDLE", "THINKING"))
+    hold(stage)
+    say(stage, ev.State("hearing"))
+    stage.conductor.on_escape()
+    assert stage.bridge.names()[-1] == "cancel"
+    let_go(stage)
+    say(stage, ev.Final(""), ev.State("speaking"))
+    stage.conductor.on_escape()
+    assert stage.bridge.names()[-1] == "hush"
+    say(stage, ev.State("idle"))
+    stage.conductor.on_escape()
+    assert stage.bridge.last("cancel") == ("s1",), "now the turn itself is stopped"
+
+
+def test_what_is_said_aloud_is_shown_until_it_ends(stage: Stage) -> None:
+    captions = stage.window.captions
+    say(stage, ev.State("speaking"), ev.Speaking("**Rain** falls.", "Rain falls.", 1.0))
+    assert captions.isVisible()
+    assert look(stage) == "speaking"
+    captions.stop.click()
+    assert captions.isHidden()
+    assert stage.bridge.names()[-1] == "hush"
+    say(stage, ev.Speaking("More.", "More.", 1.0), ev.Spoken("**Rain**", False), ev.State("idle"))
+    assert captions.isHidden()
+    assert look(stage) == "idle"
+
+
+def test_a_tap_says_that_the_button_is_held_but_not_when_it_stopped_the_voice(stage: Stage) -> None:
+    say(stage, ev.State("speaking"), ev.Speaking("Rain.", "Rain.", 1.0))
+    hold(stage)
+    let_go(stage)
+    assert stage.window.captions.isHidden()
+    assert stage.window.toast.isHidden()
+    say(stage, ev.State("idle"))
+    hold(stage)
+    let_go(stage)
+    assert "Keep the button pressed" in stage.window.toast.text.text()
+    assert look(stage) == "idle"
+
+
+def test_an_utterance_without_words_is_told(stage: Stage) -> None:
+    hold(stage)
+    say(stage, ev.State("hearing"))
+    let_go(stage)
+    say(stage, ev.Final("", "", 2.0), ev.State("idle"))
+    assert stage.window.toast.text.text() == "Nothing was understood."
+
+
+def test_trouble_is_one_sentence_and_typing_goes_on(stage: Stage) -> None:
+    hold(stage)
+    say(stage, ev.Trouble("microphone_missing", {"name": "", "reason": "no device"}), ev.State("idle"))
+    assert stage.window.toast.isVisible()
+    assert stage.window.toast.buttons[0].text() == "Voice settings"
+    QTest.keyClicks(stage.window.composer.editor, "typing goes on")
+    assert stage.window.composer.text() == "typing goes on"
+
+
+def test_a_refused_press_is_told(stage: Stage) -> None:
+    stage.bridge.answers["press"] = OrionError("disk_full", path="sessions")
+    hold(stage)
+    stage.bridge.settle()
+    assert "disk is full" in stage.window.toast.text.text()
+    assert look(stage) == "idle"
+
+
+def test_hands_free_is_a_line_of_the_menu(stage: Stage) -> None:
+    menu = stage.window.composer.voice_options.menu()
+    menu.aboutToShow.emit()
+    assert not menu.actions()[0].isChecked()
+    menu.actions()[0].trigger()
+    assert stage.bridge.last("hands_free") == (True,)
+    say(stage, ev.State("idle", on=True))
+    assert stage.window.composer.voice.hands_free
+    menu.aboutToShow.emit()
+    assert menu.actions()[0].isChecked()
+    menu.actions()[0].trigger()
+    assert stage.bridge.last("hands_free") == (False,)
+
+
+def test_the_open_microphone_is_shown_and_its_end(qtbot: QtBot, stage: Stage) -> None:
+    mark = stage.window.status.microphone
+    say(stage, ev.Level(0.1))
+    assert mark.isVisible()
+    qtbot.waitUntil(mark.isHidden)
+
+
+def test_voice_belongs_to_the_chat_in_front(stage: Stage) -> None:
+    stage.talks.open("s2")
+    stage.bridge.settle()
+    assert stage.bridge.last("attach") == ("s2",)
+    stage.talks.open("s1")
+    assert stage.bridge.last("attach") == ("s1",)
+
+
+def test_an_answer_is_read_aloud_on_request(stage: Stage) -> None:
+    stage.window.chats.read_requested.emit("**Rain** falls.")
+    assert stage.bridge.last("read_aloud") == ("**Rain** falls.",)
+
+
+@pytest.mark.parametrize("stray", [object(), None, "text"])
+def test_events_of_another_kind_are_left_alone(stage: Stage, stray: Any) -> None:
+    stage.bridge.spoke.emit(stray)
+    assert look(stage) == "idle"

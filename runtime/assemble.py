@@ -46,6 +46,8 @@ from runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from models.library import Library
+    from runtime.conversation import Conversation
+    from runtime.conversation_events import ConversationEvent
     from runtime.ollama_shelf import OllamaShelf
 
 TOOLS: tuple[Callable[[], Tool], ...] = (
@@ -122,6 +124,7 @@ class Runtime:
         self.offers = Offers(self.profiles, self._provider, self.models)
         self._shelves: dict[str, OllamaShelf] = {}
         self._open: dict[str, Session] = {}
+        self._conversations: list[Conversation] = []
         self._deleted: set[str] = set()
         self._house = House(
             home=home,
@@ -251,6 +254,14 @@ class Runtime:
         self.settings = save_settings(self.home.settings_file, changes)
         return self.settings
 
+    def conversation(self, on_event: Callable[[ConversationEvent], None]) -> Conversation:
+        """The voice of this process, for one door; nothing starts before it is used. The runtime closes it."""
+        from runtime.conversation import Conversation
+
+        made = Conversation(self, on_event)
+        self._conversations.append(made)
+        return made
+
     def models(self) -> list[JsonObject]:
         """What a picker offers: {name, path, size, provider, local, default, error}; `default` is the one
         that profiles mean by "bundled"."""
@@ -302,8 +313,11 @@ class Runtime:
         return found
 
     async def close(self) -> None:
-        """Close sessions, then downloads and providers, then the store; nobody waits for the keyring."""
+        """Close voice and sessions, then downloads and providers, then the store; nobody waits for the
+        keyring."""
         self.keys.close()
+        for conversation in self._conversations:
+            await conversation.close()
         for session in self._open.values():
             await session.close()
         for shelf in self._shelves.values():

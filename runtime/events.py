@@ -158,6 +158,16 @@ class ResponseComplete:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerHeard:
+    """Of the spoken answer `id` only its beginning `text` was heard; `whole` takes an earlier cut back."""
+
+    id: str
+    text: str
+    whole: bool
+    type: Literal["heard"] = "heard"
+
+
+@dataclass(frozen=True, slots=True)
 class UsageReport:
     """Tokens of one model call and how fast they came; `local` says whether they stayed on this machine.
     `cost` is what the call cost in US dollars, `turn_cost` and `session_cost` what the turn and the session
@@ -350,6 +360,7 @@ Body = (
     | ThinkingComplete
     | ResponseChunk
     | ResponseComplete
+    | AnswerHeard
     | UsageReport
     | ModelState
     | Fallback

@@ -24,6 +24,7 @@ UNKNOWN = (
     "The program stopped while this call ran: whether it took effect is unknown. Check before you repeat it."
 )
 NOT_RUN = "This call was not run."
+INTERRUPTED = "[interrupted here; the rest was not heard]"
 
 
 class Exchange:
@@ -34,7 +35,8 @@ class Exchange:
     `started` those of them that began to run, `asked` and `decided` their approvals by call id. `replies`
     counts those of all turns, `call_ids` are the ids of all their calls. `left_out` are texts that
     compactions took out of sight, `summary` is the account that stands in for them, and `recalled` the turn
-    for which they were searched. `places` says where the message of a record is.
+    for which they were searched. `places` says where the message of a record is. An answer that was spoken
+    and interrupted ends where it was, with a mark.
     """
 
     def __init__(self) -> None:
@@ -50,6 +52,7 @@ class Exchange:
         self.recalled = ""
         self.places: dict[str, int] = {}
         self._late: list[UserMessage] = []
+        self._uncut: dict[str, str] = {}
 
     def apply(self, record: Record) -> None:
         """Take one more record into account."""
@@ -68,6 +71,8 @@ class Exchange:
             case "approval":
                 known = self.asked if data["phase"] == "asked" else self.decided
                 known[data["call"]] = data
+            case "heard":
+                self._cut(data)
             case "undo":
                 files = ", ".join(data["files"])
                 self._add_user(UserMessage((_text(f"(I took back your change to {files}.)"),)))
@@ -107,6 +112,16 @@ class Exchange:
         self.messages.append(AssistantMessage(text, reasoning, calls, provider))
         self.open_calls = {call.id: call for call in calls}
         self.call_ids.update(self.open_calls)
+
+    def _cut(self, data: dict[str, Any]) -> None:
+        """Let a spoken answer end where it was interrupted, or put back what was heard after all."""
+        place = self.places.get(data["of"])
+        if place is None or not isinstance(message := self.messages[place], AssistantMessage):
+            return
+        text = self._uncut.setdefault(data["of"], message.text)
+        if not data["whole"]:
+            text = " ".join(filter(None, [without_surrogates(data["text"]).rstrip(), INTERRUPTED]))
+        self.messages[place] = replace(message, text=text)
 
     def _result(self, data: dict[str, Any]) -> None:
         call = self.open_calls.pop(data["call"], None)

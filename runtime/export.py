@@ -11,6 +11,8 @@ from resources.sentences import sentence
 from resources.translation import _
 from runtime.messages import JsonObject
 
+LAST_WORDS = 6
+
 
 def as_markdown(title: str, rows: Iterable[JsonObject]) -> str:
     """One document: a heading a message, thoughts as quotes, tool calls with arguments and result."""
@@ -32,7 +34,12 @@ def _assistant(row: JsonObject) -> list[str]:
     out = [f"## Orion · {_when(row['time'])}", ""]
     if row["reasoning"]:
         out += ["> " + line for line in row["reasoning"].splitlines()] + [""]
-    return [*out, row["text"], ""] if row["text"] else out
+    if row["text"]:
+        out += [row["text"], ""]
+    if (heard := row.get("heard")) is not None:
+        last = " ".join(str(row["text"])[:heard].split()[-LAST_WORDS:])
+        out += [f"*{_('Interrupted after “{words}”; the rest was not heard.').format(words=last)}*", ""]
+    return out
 
 
 def _tool(row: JsonObject) -> list[str]:

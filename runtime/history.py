@@ -62,6 +62,13 @@ class History:
             raise OrionError("nothing_to_retry")
         return said
 
+    def last_answer(self) -> str:
+        """The id of the last assistant record after the user's last message; "" where there is none."""
+        for record in reversed(self.journal.chain()):
+            if record.type in ("assistant", "user"):
+                return record.id if record.type == "assistant" else ""
+        return ""
+
     def message(self, record_id: str) -> Record:
         """A message of the user's on any branch. Raises OrionError `message_unknown`."""
         for record in self.journal.records:

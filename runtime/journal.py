@@ -20,7 +20,9 @@ VERSION = 1
 
 # Written through to the disk before the program goes on: what the user said or decided, and what is about
 # to happen to their world or has happened.
-DURABLE = frozenset({"session", "user", "queued", "approval", "tool_intent", "tool_result", "undo", "done"})
+DURABLE = frozenset(
+    {"session", "user", "queued", "approval", "tool_intent", "tool_result", "undo", "heard", "done"}
+)
 
 _TITLED = ("session", "title")
 
@@ -47,6 +49,7 @@ _REQUIRED: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
     ),
     "approval": (("call", str), ("phase", str)),
     "undo": (("change", str), ("files", list)),
+    "heard": (("of", str), ("text", str), ("whole", bool)),
     "note": (("text", str),),
     "compaction": (("keep", str), ("limit", int), ("before", int), ("after", int)),
     "recall": (("turn", str), ("text", str)),

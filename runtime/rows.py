@@ -12,7 +12,10 @@ _DENIED = {"denied": "denied", "unknown": "unknown"}
 
 
 class Rows:
-    """Rows of kind user, assistant, tool and notice, in order, as JSON-serialisable dicts."""
+    """Rows of kind user, assistant, tool and notice, in order, as JSON-serialisable dicts.
+
+    An assistant's row has `heard` where it was spoken and interrupted; see `_heard`.
+    """
 
     def __init__(self, records: Iterable[Record], damage: Iterable[Damage] = ()) -> None:
         self.rows: list[JsonObject] = []
@@ -60,6 +63,8 @@ class Rows:
                 self._result(data)
             case "undo":
                 self._undo(record)
+            case "heard":
+                self._heard(data)
             case "compaction":
                 self._notice("history_shortened", record.time, before=data["before"], after=data["after"])
             case "fallback":
@@ -134,6 +139,13 @@ class Rows:
         if row := self._changes.get(record.data["change"]):
             row["details"]["undone"] = True
         self._notice("change_undone", record.time, files=", ".join(record.data["files"]))
+
+    def _heard(self, data: JsonObject) -> None:
+        """`heard`, of a spoken answer that was interrupted: how many characters of its text were heard."""
+        said = (row for row in reversed(self.rows) if row.get("id") == data["of"])
+        row = next((row for row in said if row["kind"] == "assistant"), None)
+        if row is not None:
+            row["heard"] = None if data["whole"] else len(data["text"])
 
     def _notice(self, code: str, when: float, **fields: str | int | float) -> None:
         self.rows.append({"kind": "notice", "code": code, "fields": fields, "time": when})

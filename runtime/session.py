@@ -11,6 +11,7 @@ from runtime.approvals import Approvals, Choice, Decision
 from runtime.chain import Chain, Link
 from runtime.errors import OrionError
 from runtime.events import (
+    AnswerHeard,
     ApprovalRequired,
     Done,
     ErrorRaised,
@@ -118,6 +119,11 @@ class Session:
         return self._approvals.pending
 
     @property
+    def last_answer(self) -> str:
+        """The record id of the last reply to the last message, also of one that broke off; "" for none."""
+        return self._history.last_answer()
+
+    @property
     def messages(self) -> int:
         """How many messages a model would be shown."""
         return len(self._transcript.messages)
@@ -198,6 +204,12 @@ class Session:
             "approval", call=approval_id, digest=question.digest, **chosen.as_data(), **extra
         )
         self._approvals.answer(approval_id, chosen)
+
+    def heard(self, answer: str, text: str, *, whole: bool) -> None:
+        """Store that of the spoken answer with this record id only `text`, its beginning, was heard, or with
+        `whole` that all of it was; the model sees it like that from then on. Durable when this returns."""
+        self._history.record("heard", of=answer, text=text, whole=whole)
+        self._outlet.emit(AnswerHeard(answer, text, whole))
 
     async def undo(self, change: str) -> list[str]:
         """Take back a change to the workspace; the paths restored. Raises OrionError `undo_conflict`."""

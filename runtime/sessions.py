@@ -140,6 +140,8 @@ class SessionStore:
         rest = [record for record in chain if record.type != "session"]
         journal.records = [header, *rest]
         journal.branch(rest[-1].id if rest else header.id)
+        for record in _heard(records, {record.id for record in rest}):
+            journal.append("heard", **record.data)
         journal.append("title", title=title)
         journal.append("done", reason="complete")
         _copy(journal.records, self._path(forked))
@@ -183,6 +185,13 @@ def _chain(records: list[Record], head: str | None = None) -> list[Record]:
     journal.records = records
     journal.head = head or (records[-1].id if records else None)
     return journal.chain()
+
+
+def _heard(records: list[Record], kept: set[str]) -> list[Record]:
+    """What is known of how much was heard of the spoken answers in `kept`, where that is told outside it."""
+    told = [record for record in records if record.type == "heard" and record.data["of"] in kept]
+    last = {record.data["of"]: record for record in told}
+    return [record for record in last.values() if record.id not in kept]
 
 
 def _copy(records: list[Record], path: Path) -> None:

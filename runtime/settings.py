@@ -108,6 +108,41 @@ class Caps(Section):
     )
 
 
+class Voice(Section):
+    """How you speak with the agent, and how it answers aloud."""
+
+    input_device: str = Field(default="", description="Microphone; empty uses the system's own.")
+    output_device: str = Field(default="", description="Loudspeaker; empty uses the system's own.")
+    language: str = Field(
+        default="",
+        pattern=r"^([a-z]{2})?$",
+        description="Two-letter code of the language you speak; empty lets the program detect it.",
+    )
+    voice: str = Field(
+        default="", description="Voice that answers unless the profile names one; empty chooses by language."
+    )
+    rate: float = Field(default=1.0, ge=0.25, le=4.0, description="How fast it speaks; 1 is normal.")
+    volume: float = Field(default=1.0, ge=0.0, le=2.0, description="How loud it speaks; 1 is normal.")
+    hands_free: bool = Field(
+        default=False, description="Listen without a key: speak when you like, and talk over an answer."
+    )
+    send_at_once: bool = Field(
+        default=True, description="Send what you said when you stop; otherwise it waits to be edited."
+    )
+    keep_audio: bool = Field(default=False, description="Keep a recording of everything you say.")
+    online_voices: bool = Field(
+        default=False,
+        description="Let Microsoft's voices speak once you allowed the host; answers are sent there.",
+    )
+    recogniser: str = Field(
+        default="", description="Name or folder of the model that listens; empty uses the one brought along."
+    )
+    push_to_talk_key: str = Field(default="Ctrl+Space", description="Key to hold in the window to talk.")
+    global_hot_key: str = Field(
+        default="", description="Key to hold in any program to talk; empty means there is none."
+    )
+
+
 class Settings(Section):
     """All settings; `version` is the format of the file."""
 
@@ -117,6 +152,7 @@ class Settings(Section):
     local_model: LocalModel = LocalModel()
     sessions: Sessions = Sessions()
     spending: Caps = Caps()
+    voice: Voice = Voice()
 
 
 def load_settings(path: Path) -> Settings:

@@ -222,6 +222,7 @@ class Transcript:
                 | ev.PlanUpdated()
                 | ev.TaskUpdate()
                 | ev.UsageReport()
+                | ev.AnswerHeard()
             ):
                 return []
             case _:

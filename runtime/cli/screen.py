@@ -131,6 +131,7 @@ class Screen:
                 | events.ModeChanged()
                 | events.ApprovalRequired()
                 | events.ApprovalReceived()
+                | events.AnswerHeard()
             ):
                 pass
             case _:

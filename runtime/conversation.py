@@ -1,0 +1,377 @@
+"""Joins the voice and a session: what was said becomes a message, and the answer is spoken while it streams.
+
+A model that is still talking is cut off by whoever speaks next; a tool that is working is not: the message
+then enters before the next call of the model. A tap on the key only stops the speech.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
+
+from resources.sentences import sentence
+from resources.translation import _
+from runtime import events as ev
+from runtime.conversation_events import ConversationEvent, Draft, Understood
+from runtime.errors import OrionError
+from runtime.profiles import Profile
+from runtime.session import Session
+from runtime.speech import Speech
+from runtime.spoken_names import Names
+from runtime.spoken_questions import Questions, remark
+from runtime.spoken_status import Status
+from runtime.spoken_words import Word, understood
+from runtime.voice_entries import ONLINE_HOST, VoiceEntries
+from runtime.voice_setup import voice_config
+from voice.client import VoiceClient, default_command
+from voice.config import VoiceConfig
+from voice.events import Final, Speaking, Spoken, State, Trouble, VoiceEvent
+
+if TYPE_CHECKING:
+    from runtime.assemble import Runtime
+
+SOURCE = "voice"
+TALKING = ("PLANNING", "THINKING", "COMPILING")
+"""States in which a turn is cut off by the next utterance; in the others it is steered."""
+_FIRST = re.compile(r".*?[.!?](?=\s|$)", re.DOTALL)
+
+
+class Conversation:
+    """The voice of one process; made by the runtime, used from its loop, closed by the runtime.
+
+    The child starts at the first use (`start` does it earlier). `on_event` is called on the loop with every
+    event of the voice and those of conversation_events.py; all are plain values. Only turns that were begun
+    by voice are answered aloud. Faults are Trouble events; typing always goes on.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        on_event: Callable[[ConversationEvent], None],
+        command: Sequence[str] | None = None,
+    ) -> None:
+        self._runtime = runtime
+        self._emit = on_event
+        self._client = VoiceClient(command or default_command(), self._on_voice)
+        self._entries = VoiceEntries(runtime.network.ledger, self._on_unwritable)
+        self._speech = Speech(self._client, on_event, self._entries)
+        self._questions = Questions(self._speech.aside, on_event)
+        self._status = Status()
+        self._names = Names()
+        self._session: Session | None = None
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self._config = VoiceConfig()
+        self._hands_free: bool | None = None
+        self._aloud = False
+        self._waiting = False
+        self._refused = False
+        self._turn = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # --- what a door does -----------------------------------------------------------------------------
+
+    def attach(self, session: Session | None) -> None:
+        """The chat that voice belongs to from now on; what is being said stops."""
+        if session is self._session:
+            return
+        self._unsubscribe()
+        self._speech.attach(session)
+        self._questions.forget()
+        self._session, self._status, self._names = session, Status(), Names()
+        self._aloud = self._waiting = False
+        self._unsubscribe = session.subscribe(self._on_session) if session is not None else lambda: None
+        if self._client.pid:
+            self._configure()
+
+    async def start(self) -> None:
+        """Start the child, so that the first word finds it ready; does nothing while it runs."""
+        if not self._client.pid:
+            self._config = self._made_config()
+            await self._client.start(self._config)
+
+    async def press(self) -> None:
+        """The key goes down: speech stops, and it is listened to."""
+        await self.start()
+        self._client.press()
+
+    async def release(self) -> None:
+        """The key comes up: what was said is sent, or becomes a Draft."""
+        self._client.release()
+
+    async def cancel(self) -> None:
+        """Throw away what is being said to the program."""
+        self._client.cancel()
+
+    async def hush(self) -> None:
+        """Stop speaking at once. The turn goes on, and the stored answer stays whole: it can be read."""
+        self._speech.hush(keep=False)
+
+    async def hands_free(self, on: bool) -> None:
+        """Listen without a key, or no longer; holds until the setting changes."""
+        self._hands_free = on
+        if on:
+            await self.start()
+        self._configure()
+
+    async def configure(self) -> None:
+        """The settings, permissions or profile changed."""
+        self._hands_free = None
+        if self._client.pid:
+            self._configure()
+
+    async def read_aloud(self, text: str) -> None:
+        """Say `text` (Markdown) instead of what is being said."""
+        await self.start()
+        self._speech.hush(keep=False)
+        self._speech.forget()
+        self._speech.begin()
+        self._speech.aside(text)
+        self._speech.end()
+
+    async def close(self) -> None:
+        """End the child and everything that is under way; idempotent."""
+        self._unsubscribe()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await self._client.close()
+
+    # --- configuration --------------------------------------------------------------------------------
+
+    def _made_config(self) -> VoiceConfig:
+        runtime = self._runtime
+        config = voice_config(
+            runtime.settings,
+            self._profile(),
+            runtime.home,
+            allowed=runtime.network.permits(ONLINE_HOST),
+            hands_free=self._hands_free,
+            hints=self._names.hints(runtime.home.workspace),
+        )
+        wanted = runtime.settings.voice.online_voices and not config.online_voices
+        if wanted and not self._refused:
+            self._emit(Trouble("voice_host_refused", {"host": ONLINE_HOST}))
+        self._refused = wanted
+        self._entries.online, self._entries.via = config.online_voices, config.proxy
+        return config
+
+    def _profile(self) -> Profile:
+        profiles = self._runtime.profiles
+        name = self._session.profile if self._session is not None else self._runtime.settings.agent.profile
+        if name in profiles.names():
+            return profiles.get(name)
+        return Profile(name="none", provider="", model="")
+
+    def _configure(self) -> None:
+        config = self._made_config()
+        if config != self._config:
+            self._config = config
+            self._client.configure(config)
+
+    def _on_unwritable(self, error: OrionError) -> None:
+        """Nothing may leave that the ledger cannot hold: the voices of this machine go on."""
+        self._emit(Trouble(error.code, error.fields))
+        self._client.configure(VoiceConfig.from_json(self._config.to_json() | {"online_voices": False}))
+
+    # --- from the voice -------------------------------------------------------------------------------
+
+    def _on_voice(self, event: VoiceEvent) -> None:
+        self._emit(event)
+        match event:
+            case Speaking():
+                self._speech.on_speaking(event)
+            case Spoken():
+                self._speech.on_spoken(event)
+            case State(state="interrupted"):
+                self._speech.mute()
+            case Final(text=text) if text.strip():
+                self._run(self._heard(event))
+            case Trouble(code="voice_child_ended" | "voice_gave_up"):
+                self._speech.on_death()
+            case _:
+                pass
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work, name="voice utterance")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _heard(self, said: Final) -> None:
+        """One utterance after the other."""
+        sure = not (said.hands_free and self._speech.speaking)
+        async with self._turn:
+            try:
+                await self._act(said, sure=sure)
+            except OrionError as error:
+                self._emit(Trouble(error.code, error.fields))
+
+    async def _act(self, said: Final, *, sure: bool) -> None:
+        session, text = self._session, said.text.strip()
+        if session is None:
+            self._emit(Draft(text))
+            return
+        word = understood(text, said.language)
+        if self._questions.open is not None and word is None:
+            await self._answer(session, text, said.language, sure=sure)
+        elif word is not None and self._acts(session):
+            self._emit(Understood(word))
+            await self._obey(session, word, text)
+        elif self._runtime.settings.voice.send_at_once:
+            await self._send(session, text)
+        else:
+            self._emit(Draft(text))
+
+    def _acts(self, session: Session) -> bool:
+        """Whether there is something that a word can be about; a draft may hold such words."""
+        at_work = session.busy or self._speech.speaking or self._speech.has_rest or self._waiting
+        return at_work or self._runtime.settings.voice.send_at_once
+
+    async def _send(self, session: Session, text: str) -> None:
+        await self._make_way(session)
+        self._names.note(text)
+        self._configure()
+        self._speech.begin()
+        self._aloud = True
+        await session.submit(text, source=SOURCE)
+
+    async def _make_way(self, session: Session) -> None:
+        """Before something new: no model talks, nothing is spoken or paused."""
+        if self._speech.speaking:
+            self._speech.hush()
+        if session.busy and session.state in TALKING:
+            session.cancel()
+            await session.idle()
+        self._waiting = False
+        session.resume()
+        self._speech.forget()
+
+    async def _answer(self, session: Session, text: str, language: str, *, sure: bool) -> None:
+        asked = self._questions.open
+        self._speech.begin()
+        match self._questions.answer(text, language, session.pending, sure=sure):
+            case "approve" if asked is not None:
+                await session.answer(asked.id, "approve", door=SOURCE)
+            case "deny" if asked is not None:
+                await session.answer(asked.id, "deny", note=remark(text), door=SOURCE)
+            case "none":
+                await self._send(session, text)
+            case _:
+                self._speech.end()
+
+    async def _obey(self, session: Session, word: Word, text: str) -> None:
+        match word:
+            case "stop":
+                await self._stop(session)
+            case "wait":
+                self._waiting = True
+                self._speech.hush(keep=False)
+                if session.busy:
+                    session.pause(_("You said wait."))
+            case "go_on":
+                await self._go_on(session, text)
+            case "status":
+                self._speech.resume(self._status.sentence(time.monotonic()), more=self._streams(session))
+
+    async def _stop(self, session: Session) -> None:
+        if self._speech.speaking:
+            self._speech.hush()
+        session.cancel()
+        await session.idle()
+        self._waiting = False
+        session.resume()
+
+    async def _go_on(self, session: Session, text: str) -> None:
+        if self._questions.open is not None:
+            self._speech.begin()
+            self._questions.repeat()
+            self._speech.end()
+            return
+        held, self._waiting = self._waiting, False
+        session.resume()
+        if self._speech.has_rest or (held and session.busy):
+            self._speech.resume(more=self._streams(session))
+        elif session.interrupted:
+            self._speech.begin()
+            self._aloud = True
+            await session.continue_(SOURCE)
+        elif not session.busy:
+            await self._send(session, text)
+
+    def _streams(self, session: Session) -> bool:
+        """Whether more of the spoken answer is to come."""
+        return self._aloud and session.busy and self._questions.open is None
+
+    # --- from the session -----------------------------------------------------------------------------
+
+    def _on_session(self, event: ev.Event) -> None:
+        body = event.body
+        self._status.note(body, time.monotonic())
+        match body:
+            case ev.UserSaid(source=source, steering=False):
+                self._names.note(body.text)
+                if source != SOURCE and self._speech.speaking:
+                    self._speech.hush(keep=False)
+                self._aloud = source == SOURCE
+            case ev.ApprovalReceived(id=answered, door=door):
+                self._on_answered(answered, door)
+            case ev.Paused(paused=False) if self._waiting:
+                self._waiting = False
+                self._speech.resume(more=self._aloud)
+            case _ if self._aloud:
+                self._speak(body)
+            case _:
+                pass
+
+    def _speak(self, body: ev.Body) -> None:
+        """Say what is to be said of an event of a turn that is answered aloud."""
+        match body:
+            case ev.ResponseChunk(text=text):
+                self._speech.say(text)
+            case ev.ResponseComplete(id=record):
+                self._speech.named(record)
+                self._names.note(body.text)
+            case ev.Fallback():
+                self._speech.named("")
+            case ev.ErrorRaised(code=code, fields=fields):
+                self._speech.aside(_first(sentence(code, **fields)))
+            case ev.ApprovalRequired():
+                if self._questions.open is None:
+                    self._ask(body)
+            case ev.Done():
+                if self._session is not None:
+                    self._speech.named(self._session.last_answer)
+                self._speech.end()
+                self._questions.forget()
+                self._aloud = False
+            case _:
+                pass
+
+    def _ask(self, asked: ev.ApprovalRequired) -> None:
+        self._questions.ask(asked, self._runtime.registry.get(asked.name))
+        self._speech.end()
+
+    def _on_answered(self, answered: str, door: str) -> None:
+        """A question is settled: the next one that waits is asked, or the work goes on."""
+        asked = self._questions.open
+        if not self._aloud or self._session is None:
+            return
+        if asked is not None and asked.id == answered:
+            self._questions.forget()
+            if door != SOURCE and self._speech.speaking:
+                self._speech.hush(keep=False)
+        if self._questions.open is not None:
+            return
+        self._speech.begin()
+        waiting = [one for one in self._session.pending if one.id != answered]
+        if waiting:
+            self._ask(waiting[0])
+
+
+def _first(text: str) -> str:
+    """The first sentence of `text`."""
+    found = _FIRST.match(text)
+    return found.group() if found else text

@@ -41,6 +41,8 @@ class VoiceConductor(QObject):
         self._talks = talks
         self._button = window.composer.voice
         self._state = "idle"
+        self._hint = ""
+        self._listens = False
         self._holding: object = None
         self._since = 0.0
         self._thrown_away = False
@@ -128,6 +130,10 @@ class VoiceConductor(QObject):
         self._button.set_key(key.words if key else "")
         if written and key is None:
             self._say("push_to_talk_key_unfit", {"key": written})
+        listens = bool(voice.get("hands_free", False))
+        if listens != self._listens:
+            self._bridge.ask(desk_voice.hands_free, listens).then(lambda _: None, self._on_refused)
+        self._listens = listens
         self._take_hot_key(str(voice.get("global_hot_key", "")))
 
     def close(self) -> None:
@@ -187,6 +193,25 @@ class VoiceConductor(QObject):
                 self.devices_changed.emit(event)
                 if event.microphones and self._button.look == "unavailable":
                     self._draw()
+            case _:
+                self._on_conversation(event)
+
+    def _on_conversation(self, event: Any) -> None:
+        """What the runtime makes of it."""
+        from runtime import conversation_events as ev
+
+        composer = self._window.composer
+        match event:
+            case ev.Draft(text=text):
+                composer.add_words(text)
+            case ev.Asking(by_hand=True):
+                self._hint = ""
+                self._draw()
+            case ev.Asking(key_words=words):
+                self._hint = _("Say “{words}” to allow it, or “no”").format(words=words)
+                self._draw()
+            case _:
+                pass
 
     def _on_state(self, event: State) -> None:
         self._state = event.state
@@ -221,7 +246,7 @@ class VoiceConductor(QObject):
         looks = {"hearing": "hearing", "interrupted": "hearing", "thinking": "thinking"}
         look: Any = looks.get(self._state, "speaking" if self._state == "speaking" else "idle")
         self._button.set_look(look)
-        self._window.composer.set_hint(_("Listening…") if look == "hearing" else "")
+        self._window.composer.set_hint(_("Listening…") if look == "hearing" else self._hint)
         self._show_microphone()
 
     def _show_microphone(self) -> None:

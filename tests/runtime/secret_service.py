@@ -22,7 +22,7 @@ def secret_service(folder: Path) -> Iterator[dict[str, str]]:
     for program in PROGRAMS:
         if shutil.which(program) is None:
             missing(program)
-    with _bus(folder) as env:
+    with private_bus(folder) as env:
         # It makes and unlocks the keyring with the password it reads, then takes its name on the bus.
         unlock = ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"]
         with _taken("org.freedesktop.secrets", env) as taken, _running(unlock, env) as keyring:
@@ -41,7 +41,7 @@ def mute_service(folder: Path) -> Iterator[tuple[dict[str, str], Callable[[], No
         missing(PROGRAMS[0])
     messages: Any = import_module("jeepney.bus_messages")
     blocking: Any = import_module("jeepney.io.blocking")
-    with _bus(folder) as env, closing(blocking.open_dbus_connection(env["DBUS_SESSION_BUS_ADDRESS"])) as bus:
+    with private_bus(folder) as env, closing(blocking.open_dbus_connection(env["DBUS_SESSION_BUS_ADDRESS"])) as bus:
         blocking.Proxy(messages.message_bus, bus).RequestName("org.freedesktop.secrets")
 
         def wait() -> None:
@@ -52,7 +52,7 @@ def mute_service(folder: Path) -> Iterator[tuple[dict[str, str], Callable[[], No
 
 
 @contextmanager
-def _bus(folder: Path) -> Iterator[dict[str, str]]:
+def private_bus(folder: Path) -> Iterator[dict[str, str]]:
     """A message bus whose socket lies in `folder`."""
     env = {"XDG_RUNTIME_DIR": str(folder / "run"), "XDG_DATA_HOME": str(folder / "data")}
     for name in ("run", "data"):

@@ -38,6 +38,10 @@ def _worker(arguments: list[str]) -> int:
         from models.worker import main as llama
 
         return llama(arguments[1:])
+    if arguments[:1] == ["voice"]:
+        from voice.worker import main as voice
+
+        return voice(arguments[1:])
     from resources.sentences import sentence
 
     sys.stderr.write(sentence("worker_unknown", name=" ".join(arguments)) + "\n")

@@ -38,14 +38,13 @@ class Answer:
     _whole: bool = False
 
     def cut(self) -> bool:
-        """Make clauses of what was written since the last call; whether there was anything to do."""
-        if not self.written and (not self.ended or self._whole):
-            return False
+        """Make clauses of what was written since the last call; whether its end was reached with it."""
         text, self.written = "".join(self.written), []
         self.waiting += self._clauses.add(text) if text else []
-        if self.ended and not self._whole:
-            self._whole = True
-            self.waiting += self._clauses.end()
+        if self._whole or not self.ended:
+            return False
+        self._whole = True
+        self.waiting += self._clauses.end()
         return True
 
     def settle(self) -> None:

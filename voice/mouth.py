@@ -24,7 +24,10 @@ AHEAD = 2
 class Tongue(Protocol):
     """What makes sound of a clause (voice/tts/choice.py)."""
 
+    def warm(self) -> None: ...
     def speak(self, clause: Clause) -> Iterator[Sound]: ...
+    def stop(self) -> None: ...
+    def close(self) -> None: ...
 
 
 class Horn(Protocol):
@@ -38,22 +41,22 @@ class Horn(Protocol):
 class Mouth:
     """Says answers in their order, in a thread of its own; its owner closes it.
 
-    `tell` gets Speaking and Spoken; `changed` is called when words begin to wait for being heard, and when
-    there are no more (`unheard`); `lost` gets the fault of a loudspeaker on which nothing can be played. They
-    are called in the mouth's or the loudspeaker's thread, and must not call back. Sound is only made while
-    the gate is open. The other methods may be called in any thread and return at once.
+    `tell` gets Speaking and Spoken; `changed` is called when words begin to wait for being heard and when
+    there are no more (`unheard`), and with True when an answer has ended; `lost` gets the fault of a
+    loudspeaker on which nothing can be played. They are called in the mouth's or the loudspeaker's thread,
+    and must not call back. Sound is only made while the gate is open. The other methods may be called in any
+    thread and return at once. The tongue that it is given is its own: it warms and closes it.
     """
 
     def __init__(
         self,
-        tongue: Tongue,
-        horn: Horn | None,
         tell: Callable[[VoiceEvent], None],
-        changed: Callable[[], None],
+        changed: Callable[[bool], None],
         lost: Callable[[VoiceError], None],
     ) -> None:
-        self._tongue = tongue
-        self._horn = horn
+        self._tongue: Tongue | None = None
+        self._new_tongue: Tongue | None = None
+        self._horn: Horn | None = None
         self._tell = tell
         self._changed = changed
         self._lost = lost
@@ -97,12 +100,15 @@ class Mouth:
                 answer.ended = answer.ended or answer.number < number
             self._stir()
 
-    def end(self, number: int) -> None:
-        """The answer called `number` has no more chunks; once it was heard it is told as Spoken."""
+    def end(self, number: int) -> bool:
+        """The answer called `number` has no more chunks; once it was heard it is told as Spoken. False when
+        it was silenced already."""
         with self._news:
-            if number > self._muted:
-                self._answer(number).ended = True
-                self._stir()
+            if number <= self._muted:
+                return False
+            self._answer(number).ended = True
+            self._stir()
+            return True
 
     def silence(self, number: int) -> None:
         """Stop the loudspeaker at once, drop all answers up to `number` and tell what was heard of them. The
@@ -119,8 +125,12 @@ class Mouth:
                 self._tell(Spoken(answer.stopped(played), whole=False))
 
     def speak_with(self, tongue: Tongue) -> None:
-        """Speak with other voices from the next clause on."""
-        self._tongue = tongue
+        """Speak with these voices from the next clause on."""
+        with self._news:
+            unused, self._new_tongue = self._new_tongue, tongue
+            self._stir()
+        if unused is not None:
+            unused.close()
 
     def play_on(self, horn: Horn | None) -> None:
         """Go on with another loudspeaker once the gate is opened again; clauses that the old one has not
@@ -140,6 +150,9 @@ class Mouth:
             self._stir()
         self._stop()
         self._thread.join()
+        for tongue in (self._tongue, self._new_tongue):
+            if tongue is not None:
+                tongue.close()
 
     def on_mark(self, mark: int, moment: Literal["begun", "ended"]) -> None:
         """A clause begins or ends to be heard; called by the loudspeaker."""
@@ -163,6 +176,8 @@ class Mouth:
         with self._news:
             self._open = False
             self._epoch += 1
+        if (tongue := self._tongue) is not None:
+            tongue.stop()
         with self._playing:
             return dict(self._horn.stop()) if self._horn is not None else {}
 
@@ -187,30 +202,48 @@ class Mouth:
                 self._stirred = False
                 if self._closed:
                     return
-                self._settle()
-                piece, epoch = self._next() if self._open else None, self._epoch
+                ended = self._settle()
+                ready = self._open and self._new_tongue is None
+                piece, epoch = self._next() if ready else None, self._epoch
                 changed = self._has_words() is not self._was_unheard
                 self._was_unheard = self._has_words()
-            if changed:
-                self._changed()
+            if changed or ended:
+                self._changed(ended)
             if piece is not None:
                 self._make(piece, epoch)
+            elif not ready:
+                self._change_tongue()
 
-    def _settle(self) -> None:
-        """Cut what was written, take over what was heard, and tell of answers that are over."""
+    def _change_tongue(self) -> None:
+        with self._news:
+            new, self._new_tongue = self._new_tongue, None
+        if new is None:
+            return
+        old, self._tongue = self._tongue, new
+        if old is not None:
+            old.close()
+        new.warm()
+        with self._news:
+            self._stir()
+
+    def _settle(self) -> bool:
+        """Cut what was written, take over what was heard, and tell of answers that are over. Whether an
+        answer has ended."""
+        ended = False
         for answer in self._answers:
-            answer.cut()
+            ended = answer.cut() or ended
         while self._answers:
             first = self._answers[0]
             first.settle()
             if not first.done:
-                return
+                break
             self._answers.popleft()
             self._tell(Spoken(first.heard, whole=True))
+        return ended
 
     def _next(self) -> Piece | None:
         """The next clause to make sound of, unless enough of them wait for the loudspeaker."""
-        if len(self._marks) > AHEAD:
+        if len(self._marks) > AHEAD or self._tongue is None:
             return None
         for answer in self._answers:
             while answer.waiting:
@@ -225,6 +258,7 @@ class Mouth:
 
     def _make(self, piece: Piece, epoch: int) -> None:
         """Make sound of a clause and hand it to the loudspeaker, unless it is silenced meanwhile."""
+        assert self._tongue is not None
         try:
             with contextlib.closing(_closable(self._tongue.speak(piece.clause))) as sounds:
                 for sound in sounds:

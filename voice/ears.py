@@ -1,0 +1,246 @@
+"""The ears: from the microphone, less the echo of the loudspeaker, to utterances.
+
+The microphone is open while the child listens by itself, and otherwise from the first press until IDLE
+seconds after the last use. Opening it with each press takes only some 15 ms where it was measured, but people
+begin to speak while they press, and a device that sleeps may take far longer; so it stays ready for a while,
+keeps nothing but the last 300 ms in memory, and State.open tells that it is open.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from voice.errors import VoiceError
+from voice.events import Level, VoiceEvent
+from voice.hearing import Hearing, Listening
+from voice.onset import Change, Onset
+from voice.sound import RATE, Block, loudness
+
+if TYPE_CHECKING:
+    from voice.sound import Samples
+
+IDLE = 120.0
+"""Seconds without use after which the microphone is closed."""
+
+PREROLL = 15
+"""Blocks before a press that belong to the utterance: 300 ms."""
+
+ONSET_ROLL = 25
+"""Blocks before the moment at which speech was noticed: 300 ms, and what noticing takes."""
+
+ECHO = 0.4
+"""Seconds after its sound in which a loudspeaker may still be heard in the room."""
+
+WINDOW = 512
+"""Samples of one probability of speech."""
+
+
+class Source(Protocol):
+    """A microphone (voice/microphone.py)."""
+
+    def open(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Detector(Protocol):
+    """Tells speech from other sound (voice/stt/silence.py)."""
+
+    def probability(self, samples: Samples) -> float: ...
+    def reset(self) -> None: ...
+
+
+class Canceller(Protocol):
+    """Takes the loudspeaker out of the microphone (voice/echo.py)."""
+
+    def far(self, samples: Samples, time: float) -> None: ...
+    def near(self, samples: Samples, time: float) -> Samples: ...
+
+
+MakeSource = Callable[[Callable[[Block], None], Callable[[VoiceError], None]], Source]
+MakeListening = Callable[[Callable[[VoiceEvent], None]], Listening]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Where the ears report to; called in their threads, and returns at once.
+
+    `tell` gets Level and Partial; `change` comes when somebody begins or ends to speak and no key tells it;
+    `trouble` gets a fault of the microphone; `opened` comes when the microphone was opened or closed.
+    """
+
+    tell: Callable[[VoiceEvent], None]
+    change: Callable[[Change], None]
+    trouble: Callable[[VoiceError], None]
+    opened: Callable[[], None]
+
+
+class Ears:
+    """Listen on order, or by themselves. Their owner closes them.
+
+    `source` makes a microphone that calls back with blocks and a fault. `detector` and `canceller` are set
+    when they are loaded. The methods are called in one thread and return at once, but for `far`, which is the
+    loudspeaker's, and `close`, which takes the time that a device takes.
+    """
+
+    def __init__(self, source: MakeSource, hearing: Hearing, report: Report) -> None:
+        self.detector: Detector | None = None
+        self.canceller: Canceller | None = None
+        self.spoke = 0.0
+        """When speech was last heard, by time.monotonic."""
+        self._source = source
+        self._hearing = hearing
+        self._report = report
+        self._hands_free = False
+        self._lock = threading.Lock()
+        self._recent: deque[Block] = deque(maxlen=PREROLL)
+        self._onset = Onset()
+        self._window: list[Samples] = []
+        self._far_until = 0.0
+        self._used = 0.0
+        self._even = False
+        self._microphone: Source | None = None
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="voice ears", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the microphone is open."""
+        return self._microphone is not None
+
+    def listen(self, words: Callable[[], Listening | None], *, by_key: bool) -> None:
+        """Begin an utterance with what was heard just before; `words` makes what will understand it. One that
+        is under way goes on instead, and belongs to the key where that was pressed."""
+        self._used = self.spoke = time.monotonic()
+        self._work.put(self._open)
+        if self._hearing.is_open:
+            if by_key:
+                self._hearing.take_over()
+            return
+        made = words()
+        with self._lock:
+            self._hearing.begin(made, self._recent, by_key=by_key)
+
+    def rest(self) -> None:
+        """No utterance is under way any more."""
+        self._used = time.monotonic()
+        with self._lock:
+            self._onset.reset()
+
+    def set_source(self, source: MakeSource) -> None:
+        """Use another microphone from now on."""
+        self._source = source
+        self._work.put(self._change)
+
+    def set_hands_free(self, on: bool) -> None:
+        """Listen by themselves, or no more."""
+        self._used = time.monotonic()
+        with self._lock:
+            self._hands_free = on
+            self._recent = deque(self._recent, maxlen=ONSET_ROLL if on else PREROLL)
+            self._onset.reset()
+        if on:
+            self._work.put(self._open)
+
+    def tick(self) -> None:
+        """Close a microphone that has not been used for long; called now and then."""
+        if self.is_open and not self._needed and time.monotonic() - self._used > IDLE:
+            self._work.put(self._close)
+
+    def lose(self) -> None:
+        """The microphone is gone: let go of it."""
+        self._work.put(self._close)
+
+    def close(self) -> None:
+        """Close the microphone and end the thread."""
+        self._work.put(self._close)
+        self._work.put(None)
+        self._thread.join()
+
+    def far(self, samples: Samples, moment: float) -> None:
+        """What the loudspeaker plays from `moment` on; called in its thread."""
+        if self.canceller is None:
+            return
+        if samples.any():
+            self._far_until = moment + len(samples) / RATE + ECHO
+        elif moment > self._far_until:
+            return
+        self.canceller.far(samples, moment)
+
+    # --- in the microphone's thread ---------------------------------------------------------------------
+
+    def _heard(self, block: Block) -> None:
+        over_echo = block.time < self._far_until
+        if over_echo and self.canceller is not None:
+            cleaned = self.canceller.near(block.samples, block.time)
+            block = Block(cleaned, block.time, loudness(cleaned))
+        self._even = not self._even
+        if self._even:
+            self._report.tell(Level(round(block.level, 3)))
+        with self._lock:
+            self._recent.append(block)
+            self._hearing.feed(block)
+            change = self._changed(block, over_echo)
+        if change is not None:
+            self._report.change(change)
+
+    def _changed(self, block: Block, over_echo: bool) -> Change | None:
+        """Whether somebody began or ended to speak, where no key tells it."""
+        if self.detector is None or not self._needed:
+            return None
+        self._window.append(block.samples)
+        if sum(map(len, self._window)) < WINDOW:
+            return None
+        import numpy as np
+
+        joined = np.concatenate(self._window)
+        self._window = [joined[WINDOW:]]
+        probability = self.detector.probability(joined[:WINDOW])
+        if probability > 0.5:
+            self.spoke = block.time
+        if not self._hands_free or self._hearing.by_key:
+            return None
+        return self._onset.feed(probability, block.level, over_echo)
+
+    @property
+    def _needed(self) -> bool:
+        return self._hands_free or self._hearing.is_open
+
+    # --- in the ears' own thread ------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None:
+            was = self.is_open
+            work()
+            if self.is_open is not was:
+                self._report.opened()
+
+    def _open(self) -> None:
+        if self._microphone is not None:
+            return
+        microphone = self._source(self._heard, self._report.trouble)
+        try:
+            microphone.open()
+        except VoiceError as error:
+            self._report.trouble(error)
+        else:
+            self._microphone = microphone
+
+    def _close(self) -> None:
+        if self._microphone is not None:
+            self._microphone.close()
+            self._microphone = None
+        with self._lock:
+            self._recent.clear()
+            self._window = []
+
+    def _change(self) -> None:
+        if self._microphone is not None or self._needed:
+            self._close()
+            self._open()

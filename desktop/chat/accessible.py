@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QAccessibleWidget
 
 from desktop.chat import wording
 from desktop.chat.plain import visible
-from desktop.chat.transcript import ActivityRow, AnyRow, AssistantRow, NoticeRow, ToolRow
+from desktop.chat.rows import ActivityRow, AnyRow, AssistantRow, NoticeRow, ToolRow
 from resources.translation import _
 
 if TYPE_CHECKING:

@@ -29,9 +29,10 @@ from desktop.chat.layout import RowLayout
 from desktop.chat.markdown import allowed
 from desktop.chat.pieces import Documents
 from desktop.chat.pointer import Pointer
+from desktop.chat.rows import AnyRow
 from desktop.chat.selection import Selection
 from desktop.chat.style import COLUMN, Style
-from desktop.chat.transcript import AnyRow, Transcript
+from desktop.chat.transcript import Transcript
 from desktop.theme import Theme
 from runtime.events import Event
 

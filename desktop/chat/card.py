@@ -12,8 +12,8 @@ from desktop.chat.draw import chevron, chip, sign, status_colour
 from desktop.chat.pieces import Spec, Tone
 from desktop.chat.plain import visible
 from desktop.chat.plan import Action, Element, Plan, Strip
+from desktop.chat.rows import ToolRow
 from desktop.chat.style import Style
-from desktop.chat.transcript import ToolRow
 from resources.translation import _
 
 _TAIL_LINES = 6

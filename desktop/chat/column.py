@@ -7,8 +7,9 @@ from collections import OrderedDict
 from desktop.chat.heights import Heights
 from desktop.chat.layout import RowLayout, estimates
 from desktop.chat.pieces import Documents
+from desktop.chat.rows import ActivityRow, AnyRow
 from desktop.chat.style import Style
-from desktop.chat.transcript import ActivityRow, AnyRow, Transcript
+from desktop.chat.transcript import Transcript
 
 _LAYOUTS = 160
 _EVERYTHING = 1 << 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import assert_never
 
 from PySide6.QtCore import QRect, Qt
@@ -13,8 +14,7 @@ from desktop.chat.chunks import Chunk, Cutter, references
 from desktop.chat.draw import chevron, dots
 from desktop.chat.pieces import Spec, Tone
 from desktop.chat.plan import Action, Element, Frame, Plan, Strip
-from desktop.chat.style import Style
-from desktop.chat.transcript import (
+from desktop.chat.rows import (
     ActivityRow,
     AnyRow,
     AssistantRow,
@@ -23,6 +23,7 @@ from desktop.chat.transcript import (
     ToolRow,
     UserRow,
 )
+from desktop.chat.style import Style
 from resources.translation import _
 
 _FOLD_LINES = 24
@@ -129,7 +130,11 @@ def _user(row: UserRow, style: Style) -> Plan:
 
 
 def _assistant(row: AssistantRow, style: Style, source: Source, *, last: bool) -> Plan:
-    elements = source.elements(row, style)
+    heard = len(row.text) if row.heard is None else row.heard
+    if row.text[heard:].strip() and not row.live:
+        elements = _interrupted(row.text[:heard], row.text[heard:], style)
+    else:
+        elements = source.elements(row, style)
     if not row.live:
         does = [Action("copy", _("Copy"), hidden=True)]
         if last:
@@ -140,11 +145,40 @@ def _assistant(row: AssistantRow, style: Style, source: Source, *, last: bool) -
     return Plan(elements, gap=style.space(3))
 
 
-def _chunk(chunk: Chunk, style: Style, definitions: str, *, first: bool) -> Element:
+def _interrupted(heard: str, rest: str, style: Style) -> list[Element]:
+    """An answer whose speaking was interrupted: what was heard, and dimmed what was not."""
+    definitions = references(heard + rest)
+    made = [_chunk(chunk, style, definitions, first=not at) for at, chunk in enumerate(_cut(heard))]
+    made.append(Element(Strip(style.space(6), partial(_paint_unheard, style)), style.space(1)))
+    for at, chunk in enumerate(_cut(rest.lstrip(" "))):
+        made.append(_chunk(chunk, style, definitions, first=not at, tone="muted"))
+    return made
+
+
+def _cut(text: str) -> list[Chunk]:
+    cutter = Cutter()
+    cutter.feed(text)
+    return cutter.all()
+
+
+def _paint_unheard(style: Style, painter: QPainter, rect: QRect, phase: float) -> None:
+    """The words "not heard" and a line as wide as what is left."""
+    del phase
+    label = _("Not heard")
+    painter.setFont(style.small)
+    painter.setPen(style.theme.muted)
+    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, label)
+    left = rect.left() + style.small_width(label) + style.space(2)
+    painter.setPen(style.theme.border)
+    painter.drawLine(left, rect.center().y(), rect.right(), rect.center().y())
+
+
+def _chunk(chunk: Chunk, style: Style, definitions: str, *, first: bool, tone: Tone = "text") -> Element:
     spec = Spec(
         chunk.kind,
         chunk.text,
         chunk.language,
+        tone,
         follows=chunk.follows,
         glued=chunk.glued,
         definitions=definitions if "]" in chunk.text and chunk.kind == "prose" else "",

@@ -10,8 +10,8 @@ from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from desktop.chat import wording
+from desktop.chat.rows import AnyRow, ThinkingRow, ToolRow, UserRow
 from desktop.chat.selection import Spot
-from desktop.chat.transcript import AnyRow, ThinkingRow, ToolRow, UserRow
 from desktop.theme import Theme
 from resources.translation import _
 

@@ -11,8 +11,8 @@ from desktop.chat import draw
 from desktop.chat.compose import Source, plan
 from desktop.chat.pieces import Documents, Piece, Spec
 from desktop.chat.plan import Action, Plan, Strip
+from desktop.chat.rows import ActivityRow, AnyRow, AssistantRow, ThinkingRow, ToolRow, UserRow
 from desktop.chat.style import Style
-from desktop.chat.transcript import ActivityRow, AnyRow, AssistantRow, ThinkingRow, ToolRow, UserRow
 from desktop.theme import mix
 from resources.translation import _
 

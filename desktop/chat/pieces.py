@@ -165,7 +165,8 @@ class Piece:
     def _build(self) -> QTextDocument:
         spec = self.spec
         if spec.kind == "prose":
-            return document(self.style, spec.text, spec.definitions)
+            style = self.style.quiet if spec.tone == "muted" else self.style
+            return document(style, spec.text, spec.definitions)
         made = plain_document(self.style, spec.text, self._look(), 125 if spec.kind == "plain" else 120)
         if spec.kind != "plain":
             self._colour(made)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from desktop.chat import wording
 from desktop.chat.layout import Range, RowLayout
-from desktop.chat.transcript import ActivityRow, AnyRow
+from desktop.chat.rows import ActivityRow, AnyRow
 
 END = 1 << 40
 

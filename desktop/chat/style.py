@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from PySide6.QtGui import (
@@ -42,6 +43,11 @@ class Style:
     def measures(self) -> tuple[float, str, str]:
         """What every width and height follows from: styles that agree in it differ in colours only."""
         return self.theme.body_size, self.theme.body_family, self.theme.mono_family
+
+    @cached_property
+    def quiet(self) -> Style:
+        """The same with dimmed text."""
+        return Style(replace(self.theme, text=self.theme.muted))
 
     def space(self, steps: float) -> int:
         """`steps` of the four-pixel grid at the current text scale, in device-independent pixels."""

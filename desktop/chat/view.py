@@ -13,7 +13,7 @@ from desktop.chat.canvas import Canvas
 from desktop.chat.editor import Editor
 from desktop.chat.find import FindBar, Finder
 from desktop.chat.plain import without_surrogates
-from desktop.chat.transcript import ThinkingRow, ToolRow, UserRow
+from desktop.chat.rows import ThinkingRow, ToolRow, UserRow
 from desktop.chat.welcome import Kind, Welcome
 from desktop.theme import LIGHT, Theme
 from resources.translation import _

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from desktop.chat.transcript import (
+from desktop.chat.rows import (
     ActivityRow,
     AnyRow,
     AssistantRow,
@@ -120,8 +120,10 @@ def speaker(row: AnyRow) -> str:
     match row:
         case UserRow():
             return _("You")
-        case AssistantRow():
+        case AssistantRow(heard=None):
             return _("Orion")
+        case AssistantRow():
+            return _("Orion, interrupted while speaking")
         case ThinkingRow():
             return _("Orion thinking")
         case ToolRow():

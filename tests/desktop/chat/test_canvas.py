@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from desktop.chat.transcript import UserRow
+from desktop.chat.rows import UserRow
 from desktop.chat.view import ChatView
 from desktop.theme import DARK, LIGHT
 from runtime import events as ev

@@ -25,7 +25,7 @@ def test_pointing_at_a_row_shows_its_buttons(qtbot: QtBot, view: ChatView) -> No
     view.show_rows([user("one"), answer("two")])
     hover(view, view.canvas.rect_of(1).center())
     buttons = [one for one in view.canvas.hot.widgets(1) if isinstance(one, ActionButton)]
-    assert [one.text() for one in buttons] == ["Copy", "Try again", "Branch"]
+    assert [one.text() for one in buttons] == ["Copy", "Try again", "Read aloud", "Branch"]
     with qtbot.waitSignal(view.retry_requested):
         QTest.mouseClick(buttons[1], Qt.MouseButton.LeftButton)
     QGuiApplication.sendEvent(view.canvas.viewport(), QEvent(QEvent.Type.Leave))

@@ -6,16 +6,8 @@ from typing import Any
 
 import pytest
 
-from desktop.chat.transcript import (
-    MAX_LOG,
-    ActivityRow,
-    AssistantRow,
-    NoticeRow,
-    ThinkingRow,
-    ToolRow,
-    Transcript,
-    UserRow,
-)
+from desktop.chat.rows import ActivityRow, AssistantRow, NoticeRow, ThinkingRow, ToolRow, UserRow
+from desktop.chat.transcript import MAX_LOG, Transcript
 from runtime import events as ev
 from tests.desktop.chat.sample import answer, tool, user
 
@@ -147,3 +139,19 @@ def test_quiet_events_draw_nothing() -> None:
         ev.ModelState("ready", "m"),
     ]
     assert fold(*quiet, *more, ev.ToolChunk("none", "x"), ev.ThinkingComplete(1.0)).rows == []
+
+
+def test_what_was_heard_of_a_spoken_answer_is_known_live_and_stored() -> None:
+    text = "Rain falls from clouds. It is water."
+    made = fold(ev.ResponseChunk(text), ev.ResponseComplete("r1", text, True, "stop"), done())
+    row = made.rows[-1]
+    assert isinstance(row, AssistantRow)
+    version = row.version
+    fold(ev.AnswerHeard("r1", "Rain falls", False), transcript=made)
+    assert (row.heard, row.version) == (10, version + 1)
+    fold(ev.AnswerHeard("r1", text, True), transcript=made)
+    assert row.heard is None
+    fold(ev.AnswerHeard("unknown", "Rain", False), transcript=made)
+    stored = Transcript()
+    stored.show([answer(text) | {"heard": 10}, answer(text)])
+    assert [found.heard for found in stored.rows if isinstance(found, AssistantRow)] == [10, None]

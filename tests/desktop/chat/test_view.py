@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from desktop.chat.gallery import ANSWER, DIFF, rows
 from desktop.chat.hot import ActionButton, Reader
 from desktop.chat.view import EXACT_TEXT, ChatView
-from desktop.theme import DARK
+from desktop.theme import DARK, LIGHT
 from runtime import events as ev
 from tests.desktop.chat.sample import Send, actions, answer, shown, tool, user
 
@@ -186,6 +186,34 @@ def test_copying_an_answer_gives_its_markdown(qtbot: QtBot, view: ChatView) -> N
     with qtbot.waitSignal(view.copy_done):
         button(view, 0, "copy").click()
     assert clipboard() == "**bold** `x`"
+
+
+def test_an_answer_can_be_read_aloud(qtbot: QtBot, view: ChatView) -> None:
+    view.show_rows([user("first"), answer("**bold** `x`")])
+    assert "read" not in actions(view, 0)
+    with qtbot.waitSignal(view.read_requested) as asked:
+        button(view, 1, "read").click()
+    assert asked.args == ["**bold** `x`"]
+
+
+def test_the_unheard_rest_of_an_answer_is_marked_and_dimmed(view: ChatView, send: Send) -> None:
+    text = "**Rain** falls from clouds. It is water.\n\nIt [ends](https://example.org) as a *river*."
+    view.show_rows([answer(text)])
+    whole = view.canvas.layout_of(0).height
+    row = view.canvas.rows[0]
+    send(ev.AnswerHeard(row.id, "**Rain** falls", False))
+    pieces = view.canvas.layout_of(0).pieces
+    assert [piece.spec.tone for piece in pieces] == ["text", "muted"]
+    assert pieces[0].plain() == "Rain falls"
+    assert pieces[1].plain().startswith("from clouds. It is water.")
+    for piece, ink in zip(pieces, (LIGHT.text, LIGHT.muted), strict=True):
+        used = [form.foreground().color() for form in piece.ready().allFormats() if form.isCharFormat()]
+        assert ink in used
+    assert view.canvas.layout_of(0).height > whole
+    button(view, 0, "copy").click()
+    assert clipboard() == text
+    send(ev.AnswerHeard(row.id, text, True))
+    assert [piece.spec.tone for piece in view.canvas.layout_of(0).pieces] == ["text"]
 
 
 def test_copying_code_gives_all_of_it(view: ChatView) -> None:

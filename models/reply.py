@@ -42,7 +42,7 @@ class Reply:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._parser = prompt.parser()
         self._splitter = ReasoningSplitter("" if self._parser else prompt.opening)
-        self._trigger = prompt.trigger() if constrain else None
+        self._trigger = prompt.trigger(self._concerned) if constrain else None
         self._prompt = prompt
         self._grounds: Grounds | None = None
         self._made: set[tuple[str, str]] = set()
@@ -113,6 +113,15 @@ class Reply:
             case _:
                 assert_never(item)
 
+    def _judge(self) -> Grounds | None:
+        self._grounds = self._grounds or self._prompt.grounds()
+        return self._grounds
+
+    def _concerned(self) -> frozenset[str]:
+        """The tools that may be called."""
+        grounds = self._judge()
+        return grounds.concerned() if grounds else frozenset()
+
     def _settled(self, call: ToolCall) -> str | None:
         """The arguments with which to hand a call on, None where it is left out."""
         if self._constrain is None:
@@ -121,10 +130,8 @@ class Reply:
             return None
         if call.fault:
             return call.arguments
-        self._grounds = self._grounds or self._prompt.grounds()
-        settled: str | None = call.arguments
-        if self._grounds is not None:
-            settled = self._grounds.settle(call.name, call.arguments)
+        grounds = self._judge()
+        settled = grounds.settle(call.name, call.arguments) if grounds else call.arguments
         made = (call.name, _canonical(settled or call.arguments))
         if made in self._made:
             self._repeated += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -69,12 +70,14 @@ class Prompt:
             return None
         return StreamParser(self.known, self.tools, primer=primer_of(self.known, self.text))
 
-    def trigger(self) -> Trigger | None:
-        """What holds calls to their form; None where they are only parsed."""
+    def trigger(self, concerned: Callable[[], Collection[str]] | None = None) -> Trigger | None:
+        """What holds calls to their form, and calls that are judged to the tools that `concerned` returns;
+        None where they are only parsed."""
         if self.known is None:
             return None
         held = constraint(self.held or self.known, self.tools, fence=self.held is None)
-        return Trigger(held, primer_of(self.known, self.text)) if held else None
+        primer = primer_of(self.known, self.text)
+        return Trigger(held, primer, concerned if self.judged else None) if held else None
 
     def grounds(self) -> Grounds | None:
         """What judges calls; None where the model itself is trusted with that."""

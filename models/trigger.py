@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Collection
+
 from models.toolformat.constraint import Constraint
 
 _FENCE = "```"
+_QUOTED = re.compile(r"`([^`\s(]+)(?:\([^`]*\))?`")
 _TELLING = 2
 """Letters of a tool's name after which a fenced object is taken for a call and not for an answer."""
 
@@ -14,11 +18,19 @@ class Trigger:
 
     Marks inside reasoning are nothing. A mark of the model's own format begins a call at once. Fenced JSON
     that begins like a call is one where the reply begins with it (any fenced JSON, where the model was asked
-    for a list of calls); behind other words it must name a tool, because an answer may show JSON.
+    for a list of calls); behind other words it must name a tool, because an answer may show JSON. Where
+    `concerned` is given, words that name a tool in backticks announce a call as well, and only the tools that
+    it returns may be called; it is asked once, when a call begins.
     """
 
-    def __init__(self, constraint: Constraint, primer: str = "") -> None:
+    def __init__(
+        self,
+        constraint: Constraint,
+        primer: str = "",
+        concerned: Callable[[], Collection[str]] | None = None,
+    ) -> None:
         self._constraint = constraint
+        self._concerned = concerned
         self._opening, self._closing = constraint.known.reasoning
         self._plain = tuple(mark for mark in constraint.marks if not mark.startswith(_FENCE))
         self._fences = tuple(mark for mark in constraint.marks if mark.startswith(_FENCE))
@@ -27,9 +39,11 @@ class Trigger:
         self._head = _solid(f'{bracket}{{"{known.name_path[0]}":"') if known.name_path else ""
         self._longest = max((len(mark) for mark in (*constraint.marks, self._closing)), default=0)
         self._names = [name for name, _ in constraint.tools]
+        self._narrowed: Constraint | None = None
         self._text = ""
         self._fence = -1
         self._leading = False
+        self._announced = False
         self._thinking = False
         self._over = False
         if primer:
@@ -76,14 +90,16 @@ class Trigger:
         for mark in self._fences:
             at = self._text.find(mark, start)
             if at >= 0 and not self._text[:at].rpartition("\n")[2].strip():
-                self._fence, self._leading = at + len(mark), not self._text[:at].strip()
+                self._fence = at + len(mark)
+                self._leading = not self._text[:at].strip()
+                self._announced = self._announces(self._text[:at])
             if self._fence < 0:
                 continue
             written = self._text[self._fence :]
             body = _solid(written)
             if not self._head.startswith(body[: len(self._head)]):
                 self._fence = -1
-            elif self._leading and (body == self._head or self._constraint.known.array):
+            elif self._announced or (self._leading and (body == self._head or self._constraint.known.array)):
                 return self._found(mark, written)
             elif len(body) > len(self._head):
                 name = body[len(self._head) :]
@@ -96,9 +112,16 @@ class Trigger:
     def _found(self, mark: str, written: str) -> str:
         if self._constraint.known.array and mark.startswith(_FENCE):
             mark, written = mark[:-1], mark[-1] + written  # a whole fence would mean objects without a list
-        grammar = self._constraint.grammar(mark, written)
+        if self._concerned is not None:
+            self._narrowed = self._narrowed or self._constraint.among(self._concerned())
+        held = self._narrowed or self._constraint
+        grammar = held.grammar(mark, written) or self._constraint.grammar(mark, written)
         self._over = grammar is not None
         return grammar or ""
+
+    def _announces(self, words: str) -> bool:
+        """Whether `words` say what tool is to be called."""
+        return self._concerned is not None and any(name in self._names for name in _QUOTED.findall(words))
 
 
 def _solid(text: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from models.toolformat.format import ARGUMENTS, IDENTITY, NAME, ORDINAL, ToolFormat, marks
@@ -31,6 +31,10 @@ class Constraint:
     parallel: bool
     marks: tuple[str, ...]
     at_start: bool = False
+
+    def among(self, names: Collection[str]) -> Constraint:
+        """The same for calls of these tools alone."""
+        return replace(self, tools=tuple(tool for tool in self.tools if tool[0] in names))
 
     def grammar(self, mark: str, written: str = "") -> str | None:
         """GBNF with the start symbol `root`, or None where `written` does not begin a call."""

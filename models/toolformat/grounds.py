@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import resources
-from models.toolformat.mentions import WORD, Mentions, common, numbers, shared, telling
+from models.toolformat.mentions import WORD, Mentions, common, numbers, pointed, shared, telling
 
 JsonObject = dict[str, Any]
 
@@ -48,6 +48,15 @@ class Grounds:
         self._english = len(spoken & common()) >= _ENGLISH
         self._tellable = last == "user" and self._english
 
+    def concerned(self) -> frozenset[str]:
+        """The tools that have a word in common with the question; all of them where none has, or where that
+        cannot be told: the question says too little, has a path, an address or a sum, or is none."""
+        rest = telling(self._asked) - _empty()
+        if not self._tellable or len(rest) < _THIN or pointed(self._asked):
+            return frozenset(self._tools)
+        found = {name for name, tool in self._tools.items() if shared(rest, _words(tool))}
+        return frozenset(found or self._tools)
+
     def settle(self, name: str, arguments: str) -> str | None:
         """The arguments (JSON text) without options that were invented; None if the call is unfounded.
 
@@ -72,7 +81,7 @@ class Grounds:
         kept = {
             key: self._spoken_of(value)
             for key, value in given.items()
-            if key in required or not (known[key] is False or self._idle(key, value, of[key]))
+            if key in required or not (known[key] is False or self._idle(tool, key, value))
         }
         if self._varies(name, kept):
             return None
@@ -106,13 +115,17 @@ class Grounds:
         known = [self._known(key, part, inner) for part in parts]
         return True if True in known else False if False in known else None
 
-    def _idle(self, key: str, value: Any, schema: Mapping[str, Any]) -> bool:
-        """Whether an option is a switch that is on, or a choice, for which the question has no word."""
+    def _idle(self, tool: Mapping[str, Any], key: str, value: Any) -> bool:
+        """Whether an option is a switch that is on, or a choice, for which the question has no word. What the
+        tool says of itself speaks for none of its switches."""
+        schema = _mapping(_mapping(_mapping(tool.get("parameters")).get("properties")).get(key))
         choice = bool(schema.get("enum") or _mapping(schema.get("items")).get("enum")) and self._unsaid(value)
         if not self._english or not (choice or value is True) or schema.get("default") == value:
             return False
-        words = telling(f"{key} {schema.get('description', '')}") - _empty()
-        return not shared(words, telling(self._asked))
+        words = telling(str(schema.get("description"))) - _empty()
+        if value is True:
+            words -= shared(words, telling(f"{tool['name']} {tool.get('description')}"))
+        return not shared(words | telling(key), telling(self._asked))
 
     def _spoken_of(self, value: Any) -> Any:
         """`value`; of a list in which some names were said, only these and what cannot be told."""
@@ -149,8 +162,7 @@ class Grounds:
         asked = telling(self._asked)
         copied = shared(asked, {word for text in _texts(free) for word in telling(text)})
         rest = asked - _empty()
-        words = {word for text in _descriptions(tool) for word in telling(text)} - _empty()
-        return len(rest - copied) < _THIN or bool(shared(rest, words))
+        return len(rest - copied) < _THIN or bool(shared(rest, _words(tool)))
 
 
 def _parts(message: Mapping[str, Any]) -> Iterator[str]:
@@ -205,6 +217,11 @@ def _described(schema: Any) -> Iterator[str]:
             yield from map(str, value)
         else:
             yield from _described(value)
+
+
+def _words(tool: Mapping[str, Any]) -> set[str]:
+    """The telling words of a tool."""
+    return {word for text in _descriptions(tool) for word in telling(text)} - _empty()
 
 
 def _list(value: Any) -> list[Any]:

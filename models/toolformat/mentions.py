@@ -13,6 +13,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"(\d[\d,]*\.?\d*|\.\d+)(?:(k|m|bn|b)\b)?", re.IGNORECASE)
 _NAMES = re.compile(r"(?:[A-Z]\w+ ?){2,}")
 _CODE = re.compile(r"[A-Z]{1,5}")
+_POINTED = re.compile(r"[\w-]{2,}\.[A-Za-z]\w{1,4}\b|[A-Za-z]\w*[/\\]\w|\w@\w|\d\s*[-+*/^×÷]\s*\d")
 _PLAIN = re.compile(r"[\w ,'’&-]+")
 
 _ALIKE = 4
@@ -117,7 +118,15 @@ def telling(text: str) -> set[str]:
 
 def shared(words: Iterable[str], others: set[str]) -> set[str]:
     """Those of `words` that are among `others` in some form."""
-    return {word for word in words if any(_alike(word, other) for other in others)}
+    near: dict[str, list[str]] = {}
+    for other in others:
+        near.setdefault(other[:_ALIKE], []).append(other)
+    return {word for word in words if any(_alike(word, other) for other in near.get(word[:_ALIKE], ()))}
+
+
+def pointed(text: str) -> bool:
+    """Whether a path, an address or a sum stands in `text`."""
+    return _POINTED.search(text) is not None
 
 
 @cache

@@ -68,6 +68,34 @@ def test_a_reply_that_begins_with_a_fenced_call_must_go_on_with_a_tool_that_exis
     assert place('```json\n{"version": 1, "name": "', 1) == -1
 
 
+@pytest.mark.parametrize("size", [1, 4, 100])
+@pytest.mark.parametrize("named", ["`read_file`", "`read_file(path)`"])
+def test_fenced_json_behind_words_that_name_a_tool_is_a_call_of_a_model_that_is_judged(
+    size: int, named: str
+) -> None:
+    names = ("read_file",)
+    text = f"You can call the {named} function with these arguments:\n```json\n"
+    held = constraint(KNOWN, TOOLS, fence=True)
+    assert held is not None
+    for concerned, expected in ((None, False), (lambda: names, True)):
+        made = Trigger(held, concerned=concerned)
+        grammars = [made.feed(text[at : at + size]) for at in range(0, len(text), size)]
+        assert any(grammars) == expected
+        assert not any("write_file" in grammar for grammar in grammars)
+    made = Trigger(held, concerned=lambda: names)
+    assert not made.feed('The settings of `web-app` are:\n```json\n{"version": 1}')
+
+
+def test_only_tools_that_are_concerned_may_be_called_unless_another_is_being_written() -> None:
+    held = constraint(KNOWN, TOOLS, fence=True)
+    assert held is not None
+    grammar = Trigger(held, concerned=lambda: ["write_file"]).feed("<tool_call>")
+    assert "write_file" in grammar
+    assert "read_file" not in grammar
+    assert Trigger(held, concerned=lambda: ["write_file"]).feed('<tool_call>\n{"name": "read')
+    assert Trigger(held, concerned=list).feed("<tool_call>")
+
+
 def test_a_fence_inside_a_line_is_text() -> None:
     assert place('write ```json {"name": "read_file"', 1) == -1
 

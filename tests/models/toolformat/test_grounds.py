@@ -106,6 +106,39 @@ def test_switches_are_on_only_if_there_is_a_word_for_them() -> None:
         assert Grounds([{"role": "user", "content": said}], [append]).settle("write_file", on) == settled
 
 
+def test_a_word_that_the_tool_has_in_common_with_the_question_turns_no_switch_on() -> None:
+    switch = {"type": "boolean", "description": "Give data of the market in more depth. Default is false."}
+    shares = tool("market.get_data", "Data of a market.", ("days",), days=NUMBER, detailed=switch)
+    on, off = '{"days": 5, "detailed": true}', '{"days": 5}'
+    for said, settled in (
+        ("How was the market over the past 5 days?", off),
+        ("How was the market over the past 5 days, in detail?", on),
+        ("Look at the market in depth for 5 days", on),
+    ):
+        assert Grounds([{"role": "user", "content": said}], [shares]).settle("market.get_data", on) == settled
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What will the weather be like in Oslo?", {"get_weather"}),
+        ("Songs for rainy weather, please", {"get_weather", "find_songs"}),
+        ("Write a folder full of poems", {"write_file", "list_directory"}),
+        ("How do I bake bread at home?", set()),
+        ("What does notes/weather.md say?", set()),
+        ("Oslo?", set()),
+        ("Wie warm wird es heute in Oslo, songs", set()),
+    ],
+)
+def test_tools_with_a_word_of_the_question_are_concerned_or_all_where_that_tells_nothing(
+    question: str, names: set[str]
+) -> None:
+    asked = [{"role": "user", "content": question}]
+    assert Grounds(asked, TOOLS).concerned() == (names or {one["function"]["name"] for one in TOOLS})
+    result = [{"role": "tool", "content": "found"}]
+    assert len(Grounds([*asked, *result], TOOLS).concerned()) == len(TOOLS)
+
+
 def test_a_further_call_needs_all_to_be_said() -> None:
     asked = [{"role": "user", "content": "Tell me when the sun rises in Oslo and the weather there"}]
     half = '{"place": "Oslo", "date": "Monday"}'

@@ -290,13 +290,12 @@ def _kill(process: asyncio.subprocess.Process | None) -> None:
 
 def _reason(status: int, words: bytearray) -> Field:
     """Why a child with this exit status and these last words on stderr ended, in a few words."""
+    how = f"exit code {status}"
     if status < 0:
-        try:
-            return signal.Signals(-status).name
-        except ValueError:
-            return f"signal {-status}"
+        names = {number.value: number.name for number in signal.Signals}
+        how = names.get(-status, f"signal {-status}")
     lines = [line.strip() for line in bytes(words).decode("utf-8", "replace").splitlines() if line.strip()]
-    return f"exit code {status}" + (f": {lines[-1][:200]}" if lines else "")
+    return f"{how}: {lines[-1][:200]}" if lines else how
 
 
 def _environment() -> dict[str, str]:

@@ -89,9 +89,10 @@ def parsed(body: bytes) -> Frame:
         frame = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise BrokenFrame(f"a frame is not JSON: {error}") from error
-    if not isinstance(frame, dict) or frame.get("t") not in RANKS:
+    kind = frame.get("t") if isinstance(frame, dict) else None
+    if not isinstance(kind, str) or kind not in RANKS:
         raise BrokenFrame("a frame is a JSON object of a known kind")
-    return frame
+    return dict(frame)
 
 
 def read(take: Callable[[int], bytes]) -> Frame | None:

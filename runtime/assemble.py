@@ -255,7 +255,7 @@ class Runtime:
         return self.settings
 
     def conversation(self, on_event: Callable[[ConversationEvent], None]) -> Conversation:
-        """The voice of this process, for one door; nothing starts before it is used. The runtime closes it."""
+        """The voice of this process for one door, closed by the runtime; nothing starts before it is used."""
         from runtime.conversation import Conversation
 
         made = Conversation(self, on_event)

@@ -81,10 +81,11 @@ class Speech:
 
     def named(self, record: str) -> None:
         """The reply under way was stored as `record`, or broke off and was not ("")."""
+        begun = self._open is not None and self._open.unnamed
         for answer, session in self._unnamed():
             self._store(answer.name(record), session)
-        if self._open is not None and not self.muted:
-            self._open.aside(GAP)
+        if begun and not self.muted:
+            self._answer().aside(GAP)
             self._hand_over(GAP)
 
     def end(self) -> None:

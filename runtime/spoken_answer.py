@@ -49,6 +49,11 @@ class SpokenAnswer:
         """Whether the voice has told what was heard."""
         return self._over
 
+    @property
+    def unnamed(self) -> bool:
+        """Whether a part of it belongs to a reply that has no record yet."""
+        return any(stretch.of == "" for stretch in self._stretches)
+
     def add(self, text: str, of: str = "", before: str = "") -> None:
         """More of a reply: the one under way, or the record `of`, of which `before` was heard earlier."""
         last = self._stretches[-1] if self._stretches else None

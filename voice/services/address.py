@@ -10,6 +10,7 @@ import sys
 from voice.errors import VoiceError
 
 _BACKLOG = 64
+_CODES = {errno.EADDRINUSE: "service_port_taken", errno.EADDRNOTAVAIL: "service_host_unknown"}
 
 
 def is_loopback(host: str) -> bool:
@@ -46,6 +47,6 @@ def listen(host: str, port: int, *, token: str) -> socket.socket:
         opened.listen(_BACKLOG)
     except OSError as error:
         opened.close()
-        code = "service_port_taken" if error.errno == errno.EADDRINUSE else "service_port_refused"
+        code = _CODES.get(error.errno or 0, "service_port_refused")
         raise VoiceError(code, host=host, port=port, reason=error.strerror or str(error)) from None
     return opened

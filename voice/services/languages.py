@@ -17,7 +17,10 @@ thai, tk turkmen, tl tagalog, tr turkish, tt tatar, uk ukrainian, ur urdu, uz uz
 yiddish, yo yoruba, yue cantonese, zh chinese
 """
 
-NAMES = {code: name for code, _, name in (entry.strip().partition(" ") for entry in _NAMES.split(","))}
+NAMES = {
+    code: name
+    for code, _, name in (entry.strip().partition(" ") for entry in " ".join(_NAMES.split()).split(","))
+}
 """English names by code."""
 
 _CODES = {name: code for code, name in NAMES.items()} | {"javanese": "jw", "jv": "jw"}

@@ -10,6 +10,8 @@ from voice.services.foreign_sound import ForeignSound, container
 from voice.sound import RATE
 
 if TYPE_CHECKING:
+    import soundfile
+
     from voice.sound import Samples
 
 BLOCK_SECONDS = 10
@@ -37,7 +39,7 @@ class SoundFile:
         self._read = 0
         self._ended = False
         try:
-            self._sound = soundfile.SoundFile(file)
+            self._sound = _straight(file)
         except soundfile.LibsndfileError as error:
             raise VoiceError("sound_unreadable", reason=error.error_string.strip(" .")) from None
         rate, channels, frames = self._sound.samplerate, self._sound.channels, self._sound.frames
@@ -86,6 +88,17 @@ class SoundFile:
         mono = channels[:, 0] if channels.shape[1] == 1 else channels.mean(axis=1)
         sound: Samples = np.nan_to_num(mono, nan=0.0, posinf=1.0, neginf=-1.0).clip(-1.0, 1.0)
         return sound
+
+
+def _straight(file: IO[bytes]) -> soundfile.SoundFile:
+    """`file`, read from its beginning to its end without seeking: FLAC of unknown length bears none."""
+    import soundfile
+
+    class Straight(soundfile.SoundFile):  # type: ignore[misc]
+        def seekable(self) -> bool:
+            return False
+
+    return Straight(file)
 
 
 def open_sound(file: IO[bytes], most: float) -> SoundFile | ForeignSound:

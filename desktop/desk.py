@@ -64,6 +64,11 @@ class Desk:
         models = ["", *(model["name"] for model in self._runtime.models() if not model["error"])]
         _offer(schema, "Agent", "profile", [*self._runtime.profiles.names()], settings.agent.profile)
         _offer(schema, "LocalModel", "model", models, settings.local_model.model)
+        for section in schema["$defs"].values():
+            for option in section["properties"].values():
+                if kind := option.get("choices"):
+                    found = await self.voice.choices(kind)
+                    option["oneOf"] = [{"const": value, "title": words} for value, words in found]
         return {
             "schema": schema,
             "values": settings.model_dump(mode="json"),

@@ -3,26 +3,32 @@ imported before the first that needs it."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from runtime.conversation import Conversation
-
     from desktop.desk import Desk
     from runtime.assemble import Runtime
+    from runtime.conversation import Conversation
     from runtime.session import Session
+
+
+Choices = list[tuple[str, str]]
+"""Values of a setting and the words for them."""
 
 
 class DeskVoice:
     """The desk's conversation by voice, made at its first use. Lives on the runtime's loop; `listener` gets
-    each event there."""
+    each event there. While the microphone is tried nothing that is said reaches a chat."""
 
     def __init__(self, runtime: Runtime, listener: Callable[[Any], None]) -> None:
         self._runtime = runtime
         self._listener = listener
         self._session: Session | None = None
         self._made: Conversation | None = None
+        self._devices: dict[str, Choices] = {"microphones": [], "loudspeakers": []}
+        self._trying = False
 
     @property
     def used(self) -> bool:
@@ -34,20 +40,51 @@ class DeskVoice:
         if self._made is None:
             from runtime.conversation import Conversation
 
-            self._made = Conversation(self._runtime, self._listener)
+            self._made = Conversation(self._runtime, self._on_event)
             self._made.attach(self._session)
         return self._made
 
     def attach(self, session: Session | None) -> None:
         """Voice belongs to this chat now; None to none."""
         self._session = session
-        if self._made is not None:
+        if self._made is not None and not self._trying:
             self._made.attach(session)
 
     def let_go(self, session: Session) -> None:
         """`session` is about to be closed."""
         if self._session is session:
             self.attach(None)
+
+    async def try_out(self, on: bool) -> None:
+        """Begin to listen for nobody, or end it; the Final that follows ends the trial."""
+        made = self.conversation()
+        if on:
+            self._trying = True
+            made.attach(None)
+            await made.press()
+        else:
+            await made.release()
+
+    async def choices(self, kind: str) -> Choices:
+        """What a setting may be now: "microphones", "loudspeakers" (as far as they are known) or "voices"."""
+        if kind == "voices":
+            return await asyncio.to_thread(_voices, self._runtime)
+        return list(self._devices.get(kind, []))
+
+    def _on_event(self, event: Any) -> None:
+        from runtime.conversation_events import Draft
+        from voice.events import Devices, Final
+
+        if isinstance(event, Devices):
+            self._devices = {kind: list(getattr(event, kind)) for kind in self._devices}
+        if self._trying and (
+            isinstance(event, Draft) or (isinstance(event, Final) and not event.text.strip())
+        ):
+            self._trying = False
+            self.conversation().attach(self._session)
+            if isinstance(event, Draft):
+                return
+        self._listener(event)
 
     async def configure(self) -> None:
         """The settings changed."""
@@ -93,6 +130,28 @@ async def read_aloud(desk: Desk, text: str) -> None:
     await desk.voice.conversation().read_aloud(text)
 
 
+async def try_microphone(desk: Desk, on: bool) -> None:
+    """Listen without sending what is said anywhere (True), until False."""
+    await desk.voice.try_out(on)
+
+
+async def wake(desk: Desk) -> None:
+    """Start what hears and speaks: it tells which devices there are."""
+    await desk.voice.conversation().start()
+
+
 async def attach(desk: Desk, session: str) -> None:
     """Let voice belong to an open session; "" to none, so that what is said is only shown."""
     desk.voice.attach(desk.session(session) if session else None)
+
+
+def _voices(runtime: Runtime) -> Choices:
+    """The voices that may speak here, with the languages they can."""
+    from runtime.voice_entries import ONLINE_HOST
+    from runtime.voice_setup import PIPER_VOICES
+    from voice.config import VoiceConfig
+    from voice.tts.choice import available
+
+    online = runtime.settings.voice.online_voices and runtime.network.permits(ONLINE_HOST)
+    config = VoiceConfig(online_voices=online, piper_voices=str(runtime.home.weights / PIPER_VOICES))
+    return [(voice.name, f"{voice.name} ({', '.join(voice.languages)})") for voice in available(config)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QWindow
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QWidget
 
 _MODIFIERS = {
     Qt.KeyboardModifier.ControlModifier: Qt.Key.Key_Control,
@@ -67,7 +67,8 @@ def held_key(text: str) -> HeldKey | None:
 
 class WindowKey(QObject):
     """Watches one window for the key: `pressed` once when it goes down, `released` once when it or one of its
-    modifiers goes up or the window loses the keyboard. No other part of the window sees the key."""
+    modifiers goes up or the window loses the keyboard. No other part of the window sees the key, but for a
+    field in which a key is chosen."""
 
     pressed = Signal()
     released = Signal()
@@ -115,7 +116,7 @@ class WindowKey(QObject):
         return False
 
     def _on_press(self, event: QKeyEvent, key: HeldKey) -> bool:
-        if event.key() != key.key:
+        if event.key() != key.key or isinstance(QApplication.focusWidget(), QKeySequenceEdit):
             return False
         if self._down or self._rest:
             return True

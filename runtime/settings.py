@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from ruamel.yaml.comments import CommentedMap
 
 from runtime import yamlfile
 from runtime.errors import OrionError
 
 VERSION = 1
+
+
+def _of(kind: str) -> dict[str, JsonValue]:
+    """What a door is told of a setting that is one of what this machine has now: it asks for these."""
+    return {"choices": kind}
 
 
 class Section(BaseModel):
@@ -111,15 +116,25 @@ class Caps(Section):
 class Voice(Section):
     """How you speak with the agent, and how it answers aloud."""
 
-    input_device: str = Field(default="", description="Microphone; empty uses the system's own.")
-    output_device: str = Field(default="", description="Loudspeaker; empty uses the system's own.")
+    input_device: str = Field(
+        default="",
+        description="Microphone; empty uses the system's own.",
+        json_schema_extra=_of("microphones"),
+    )
+    output_device: str = Field(
+        default="",
+        description="Loudspeaker; empty uses the system's own.",
+        json_schema_extra=_of("loudspeakers"),
+    )
     language: str = Field(
         default="",
         pattern=r"^([a-z]{2})?$",
         description="Two-letter code of the language you speak; empty lets the program detect it.",
     )
     voice: str = Field(
-        default="", description="Voice that answers unless the profile names one; empty chooses by language."
+        default="",
+        description="Voice that answers unless the profile names one; empty chooses by language.",
+        json_schema_extra=_of("voices"),
     )
     rate: float = Field(default=1.0, ge=0.25, le=4.0, description="How fast it speaks; 1 is normal.")
     volume: float = Field(default=1.0, ge=0.0, le=2.0, description="How loud it speaks; 1 is normal.")
@@ -137,9 +152,15 @@ class Voice(Section):
     recogniser: str = Field(
         default="", description="Name or folder of the model that listens; empty uses the one brought along."
     )
-    push_to_talk_key: str = Field(default="Ctrl+Space", description="Key to hold in the window to talk.")
+    push_to_talk_key: str = Field(
+        default="Ctrl+Space",
+        description="Key to hold in the window to talk.",
+        json_schema_extra={"format": "key"},
+    )
     global_hot_key: str = Field(
-        default="", description="Key to hold in any program to talk; empty means there is none."
+        default="",
+        description="Key to hold in any program to talk; empty means there is none.",
+        json_schema_extra={"format": "hot_key"},
     )
 
 

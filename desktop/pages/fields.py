@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QKeySequenceEdit, QLineEdit, QSpinBox, QWidget
 
 from desktop.parts import Switch
 from desktop.theme import Theme
@@ -29,9 +30,13 @@ _WORDS: dict[Any, Callable[[], str]] = {
 
 def make_editor(schema: dict[str, Any], value: Any, theme: Theme, save: Saver) -> QWidget:
     """The control for `schema` (a JSON Schema of one value) showing `value`; `save` gets each new value."""
-    choices = schema.get("enum")
-    if choices:
-        return _choice(choices, value, save)
+    if choices := schema.get("enum"):
+        return _choice([(choice, _in_words(choice)) for choice in choices], value, save)
+    if (kind := schema.get("choices")) is not None:
+        found = [(choice["const"], choice["title"]) for choice in schema.get("oneOf", [])]
+        return _choice(_with_own(kind, found, value), value, save)
+    if schema.get("format") in ("key", "hot_key"):
+        return _key(str(value), save)
     match schema.get("type"):
         case "boolean":
             return _switch(value, theme, save)
@@ -54,16 +59,48 @@ def show_value(editor: QWidget, value: Any) -> None:
         editor.setCurrentIndex(editor.findData(value))
     elif isinstance(editor, (QSpinBox, QDoubleSpinBox)):
         editor.setValue(value)
+    elif isinstance(editor, QKeySequenceEdit):
+        editor.setKeySequence(QKeySequence(value, QKeySequence.SequenceFormat.PortableText))
     elif isinstance(editor, QLineEdit):
         editor.setText(", ".join(map(str, value)) if isinstance(value, list) else str(value))
     editor.blockSignals(False)
 
 
-def _choice(choices: list[Any], value: Any, save: Saver) -> QComboBox:
+def offer(editor: QWidget, kind: str, choices: list[tuple[Any, str]]) -> None:
+    """Let an editor of a setting with "choices": `kind` offer these from now on; what it shows stays."""
+    if not isinstance(editor, QComboBox):
+        return
+    value = editor.currentData()
+    editor.blockSignals(True)
+    editor.clear()
+    for choice, words in _with_own(kind, choices, value):
+        editor.addItem(words, choice)
+    editor.setCurrentIndex(editor.findData(value))
+    editor.blockSignals(False)
+
+
+def _with_own(kind: str, choices: list[tuple[Any, str]], value: Any) -> list[tuple[Any, str]]:
+    """`choices` after the one that leaves it to the system or program, with what is chosen now even where it
+    is not there."""
+    first = _("By language") if kind == "voices" else _("System default")
+    there = [choice for choice in choices if choice[0] != ""]
+    if value and all(choice != value for choice, _words in there):
+        absent = value if kind == "voices" else _("{name} (not connected)").format(name=value)
+        there.append((value, absent))
+    return [("", first), *there]
+
+
+def _in_words(choice: Any) -> str:
+    words = _WORDS.get(choice)
+    return words() if words else str(choice)
+
+
+def _choice(choices: list[tuple[Any, str]], value: Any, save: Saver) -> QComboBox:
     made = QComboBox()
-    for choice in choices:
-        words = _WORDS.get(choice)
-        made.addItem(words() if words else str(choice), choice)
+    for choice, words in choices:
+        made.addItem(words, choice)
+    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    made.setMinimumContentsLength(min(24, max((len(words) for _choice, words in choices), default=0)))
     made.setCurrentIndex(made.findData(value))
     made.currentIndexChanged.connect(lambda row: save(made.itemData(row)))
     _still(made)
@@ -100,6 +137,18 @@ def _number(schema: dict[str, Any], value: float, save: Saver) -> QDoubleSpinBox
     made.setKeyboardTracking(False)
     made.valueChanged.connect(save)
     _still(made)
+    return made
+
+
+def _key(value: str, save: Saver) -> QKeySequenceEdit:
+    made = QKeySequenceEdit(QKeySequence(value, QKeySequence.SequenceFormat.PortableText))
+    made.setMaximumSequenceLength(1)
+    made.setClearButtonEnabled(True)
+
+    def finished() -> None:
+        save(made.keySequence().toString(QKeySequence.SequenceFormat.PortableText))
+
+    made.editingFinished.connect(finished)
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -9,7 +10,10 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollA
 
 from desktop.bridge import Bridge, Fields
 from desktop.desk import Desk
-from desktop.pages.fields import make_editor, show_value
+from desktop.held_key import held_key
+from desktop.hot_key import obstacle
+from desktop.pages.fields import make_editor, offer, show_value
+from desktop.pages.voice_test import VoiceTest
 from desktop.parts import Switch, label, line
 from desktop.theme import Theme, spacing
 from resources.sentences import sentence
@@ -31,6 +35,7 @@ class SettingsPage(QScrollArea):
         self._bridge = bridge
         self._theme = theme
         self.editors: dict[str, QWidget] = {}
+        self.extras: dict[str, VoiceTest] = {}
         self._errors: dict[str, QLabel] = {}
         self._places: dict[str, tuple[QGridLayout, int]] = {}
         self._schema: dict[str, Any] = {}
@@ -45,26 +50,39 @@ class SettingsPage(QScrollArea):
         """Ask for the settings again and show them."""
         self._bridge.ask(Desk.settings).then(self._on_settings)
 
+    def offer(self, kind: str, choices: list[tuple[str, str]]) -> None:
+        """What the settings of "choices": `kind` may be from now on."""
+        for name, editor in self.editors.items():
+            if self._option(name).get("choices") == kind:
+                offer(editor, kind, choices)
+
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         for editor in self.editors.values():
             if isinstance(editor, Switch):
                 editor.set_theme(theme)
+        for extra in self.extras.values():
+            extra.set_theme(theme)
 
     def _on_settings(self, found: dict[str, Any]) -> None:
         self._values = found["values"]
-        if found["schema"] != self._schema:
+        if _shape(found["schema"]) != _shape(self._schema):
             self._schema = found["schema"]
             self._build(found["file"])
             return
+        self._schema = found["schema"]
         for name, editor in self.editors.items():
             section, key = name.split(".")
+            option = self._option(name)
+            if kind := option.get("choices"):
+                offer(editor, kind, [(one["const"], one["title"]) for one in option["oneOf"]])
             show_value(editor, self._values[section][key])
 
     def _build(self, file: str) -> None:
         """Make an empty page and have its sections built from now on."""
         building = bool(self._unbuilt)
         self.editors.clear()
+        self.extras.clear()
         self._errors.clear()
         self._places.clear()
         body = QWidget()
@@ -114,7 +132,19 @@ class SettingsPage(QScrollArea):
         grid.addWidget(line(), 2, 0, 1, 2)
         for number, (key, reference) in enumerate(schema["properties"].items()):
             self._row(grid, 3 + 3 * number, f"{section}.{key}", self._resolve(reference), values[key])
+        if section == "voice":
+            self._add_test(grid)
         return box
+
+    def _add_test(self, grid: QGridLayout) -> None:
+        """Below the settings of the voice: try them."""
+        self.extras["voice"] = test = VoiceTest(self._bridge, self._theme)
+        test.devices_found.connect(self._on_devices)
+        grid.addWidget(test, grid.rowCount(), 0, 1, 2)
+
+    def _on_devices(self, found: Any) -> None:
+        self.offer("microphones", list(found.microphones))
+        self.offer("loudspeakers", list(found.loudspeakers))
 
     def _row(self, grid: QGridLayout, row: int, name: str, schema: dict[str, Any], value: Any) -> None:
         title = _title(name.rpartition(".")[2])
@@ -131,22 +161,40 @@ class SettingsPage(QScrollArea):
         grid.addWidget(editor, row, 1, 2, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.editors[name] = editor
         self._places[name] = (grid, row + 2)
+        if schema.get("format") == "hot_key" and (code := obstacle()):
+            editor.setEnabled(False)
+            grid.addWidget(label(sentence(code), "small", wrap=True), row + 2, 0, 1, 2)
 
     def _save(self, name: str, value: object) -> None:
+        if self._option(name).get("format") in ("key", "hot_key") and value and held_key(str(value)) is None:
+            self._refuse(name, "push_to_talk_key_unfit", {"key": str(value)})
+            section, key = name.split(".")
+            show_value(self.editors[name], self._values[section][key])
+            return
+
         def done(values: dict[str, Any]) -> None:
             if name in self._errors:
                 self._errors[name].hide()
+            self._values = values
             self.saved.emit(values)
 
-        def failed(code: str, fields: Fields) -> None:
-            if name not in self._errors:
-                grid, row = self._places[name]
-                self._errors[name] = label("", "error", wrap=True)
-                grid.addWidget(self._errors[name], row, 0, 1, 2)
-            self._errors[name].setText(sentence(code, **fields))
-            self._errors[name].show()
+        refused = partial(self._refuse, name)
+        self._bridge.ask(Desk.save_settings, {name: value}).then(done, refused)
 
-        self._bridge.ask(Desk.save_settings, {name: value}).then(done, failed)
+    def _refuse(self, name: str, code: str, fields: Fields) -> None:
+        """Say under a setting what is the matter."""
+        if name not in self._errors:
+            grid, row = self._places[name]
+            self._errors[name] = label("", "error", wrap=True)
+            grid.addWidget(self._errors[name], row, 0, 1, 2)
+        self._errors[name].setText(sentence(code, **fields))
+        self._errors[name].show()
+
+    def _option(self, name: str) -> dict[str, Any]:
+        """The schema of one setting."""
+        section, key = name.split(".")
+        properties: dict[str, Any] = self._resolve(self._schema["properties"][section])["properties"]
+        return self._resolve(properties[key])
 
     def _resolve(self, schema: dict[str, Any]) -> dict[str, Any]:
         """`schema` with a reference into the definitions followed."""
@@ -154,6 +202,13 @@ class SettingsPage(QScrollArea):
         reference = next((part["$ref"] for part in parts if "$ref" in part), "")
         target = self._schema.get("$defs", {}).get(reference.rpartition("/")[2], {})
         return {**target, **schema}
+
+
+def _shape(schema: dict[str, Any]) -> dict[str, Any]:
+    """`schema` without what it offers at the moment."""
+    if isinstance(schema, dict):
+        return {name: _shape(value) for name, value in schema.items() if name != "oneOf"}
+    return schema
 
 
 def _title(name: str) -> str:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit, QSpinBox
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QKeySequenceEdit, QLabel, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from desktop.bridge import Bridge
@@ -16,6 +18,7 @@ from desktop.pages.settings import SettingsPage
 from desktop.parts import Switch
 from desktop.theme import DARK, LIGHT
 from runtime.settings import Settings, load_settings
+from voice.events import Devices
 
 PATIENCE_MS = 20_000
 
@@ -118,6 +121,62 @@ def test_what_was_edited_by_hand_is_shown_when_it_is_opened_again(
     page.set_theme(DARK)
 
 
+def chosen(page: SettingsPage, name: str) -> QComboBox:
+    editor = page.editors[name]
+    assert isinstance(editor, QComboBox)
+    return editor
+
+
+def items(editor: QComboBox) -> list[tuple[str, str]]:
+    return [(editor.itemData(row), editor.itemText(row)) for row in range(editor.count())]
+
+
+def test_devices_come_and_go_in_the_lists_and_the_chosen_one_stays(
+    qtbot: QtBot, page: SettingsPage, bridge: Bridge, fresh_home: Path
+) -> None:
+    device = chosen(page, "voice.input_device")
+    assert items(device) == [("", "System default")]
+    bridge.spoke.emit(Devices((("usb", "A headset"), ("built-in", "The lid")), ()))
+    assert items(device) == [("", "System default"), ("usb", "A headset"), ("built-in", "The lid")]
+    with qtbot.waitSignal(page.saved, timeout=PATIENCE_MS):
+        device.setCurrentIndex(1)
+    bridge.spoke.emit(Devices((("built-in", "The lid"),), ()))
+    assert device.currentText() == "usb (not connected)"
+    assert load_settings(fresh_home / "settings.yaml").voice.input_device == "usb"
+    assert chosen(page, "voice.output_device").count() == 1
+
+
+def test_voices_that_are_here_are_offered(page: SettingsPage) -> None:
+    voices = items(chosen(page, "voice.voice"))
+    assert voices[0] == ("", "By language")
+    assert ("heart", "heart (en)") in voices
+
+
+def key_field(page: SettingsPage, name: str) -> QKeySequenceEdit:
+    editor = page.editors[name]
+    assert isinstance(editor, QKeySequenceEdit)
+    return editor
+
+
+def test_a_key_is_chosen_by_pressing_it(qtbot: QtBot, page: SettingsPage, fresh_home: Path) -> None:
+    editor = key_field(page, "voice.push_to_talk_key")
+    assert editor.keySequence().toString() == "Ctrl+Space"
+    with qtbot.waitSignal(page.saved, timeout=PATIENCE_MS):
+        QTest.keyClick(editor, Qt.Key.Key_F8)
+    assert load_settings(fresh_home / "settings.yaml").voice.push_to_talk_key == "F8"
+    QTest.keyClick(editor, Qt.Key.Key_A)
+    qtbot.waitUntil(lambda: editor.keySequence().toString() == "F8", timeout=PATIENCE_MS)
+    said = [found.text() for found in page.findChildren(QLabel) if found.property("role") == "error"]
+    assert "“A” cannot be the key" in "".join(said)
+    assert load_settings(fresh_home / "settings.yaml").voice.push_to_talk_key == "F8"
+
+
+def test_a_desktop_without_global_keys_says_so(page: SettingsPage) -> None:
+    assert not key_field(page, "voice.global_hot_key").isEnabled()
+    shown = [found.text() for found in page.findChildren(QLabel)]
+    assert any("gives programs no way to hold a key" in words for words in shown)
+
+
 @pytest.mark.parametrize(
     ("schema", "value", "kind"),
     [
@@ -127,6 +186,8 @@ def test_what_was_edited_by_hand_is_shown_when_it_is_opened_again(
         ({"type": "number"}, 0.5, QDoubleSpinBox),
         ({"type": "array"}, ["x", "y"], QLineEdit),
         ({"type": "string"}, "s", QLineEdit),
+        ({"type": "string", "format": "key"}, "F8", QKeySequenceEdit),
+        ({"type": "string", "choices": "voices"}, "heart", QComboBox),
     ],
 )
 def test_each_kind_of_value_has_its_control(

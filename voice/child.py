@@ -58,6 +58,7 @@ class Child:
         self._told: set[str] = set()
         self._state = State("idle")
         self._configured = self._ending = False
+        self._devices: Devices | None = None
         self._watch: Watch | None = None
         self._hearing = Hearing(self._on_final, self._on_trouble)
         self._mouth = Mouth(outlet.tell, self._on_mouth, self._on_mute)
@@ -248,12 +249,15 @@ class Child:
 
     def _plugged(self, found: tuple[Device, ...]) -> None:
         """Devices came or went."""
-        self._told.clear()
         named = {
             kind: tuple((device.id, device.name) for device in found if device.kind == kind)
             for kind in ("microphone", "loudspeaker")
         }
-        self._outlet.tell(Devices(named["microphone"], named["loudspeaker"]))
+        if (event := Devices(named["microphone"], named["loudspeaker"])) == self._devices:
+            return
+        self._devices = event
+        self._told.clear()
+        self._outlet.tell(event)
         if self._config.hands_free and not self._ears.is_open:
             self._ears.set_hands_free(True)
         lacking = self._stand.lacks

@@ -8,17 +8,23 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from voice.errors import VoiceError
 from voice.events import Final
 from voice.sound import BLOCK, RATE, Block
 
-if TYPE_CHECKING:
-    from voice.stt.recogniser import Heard
-
 TAIL = 0.15
 """Seconds after the end in which what was captured before it may still come in from the device."""
+
+
+class Heard(Protocol):
+    """What was said (voice/stt/recogniser.py); the text is empty when nothing was."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def language(self) -> str: ...
 
 
 class Listening(Protocol):

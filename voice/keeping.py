@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voice.errors import VoiceError
-from voice.hearing import Listening
+from voice.hearing import Heard, Listening
 from voice.sound import RATE, Block
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from voice.stt.recogniser import Heard
 
 
 class Kept:

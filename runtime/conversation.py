@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from resources.sentences import sentence
 from resources.translation import _
 from runtime import events as ev
-from runtime.conversation_events import ConversationEvent, Draft, Understood
+from runtime.conversation_events import Asking, ConversationEvent, Draft, Understood
 from runtime.errors import OrionError
 from runtime.profiles import Profile
 from runtime.session import Session
@@ -65,6 +65,7 @@ class Conversation:
         self._unsubscribe: Callable[[], None] = lambda: None
         self._config = VoiceConfig()
         self._hands_free: bool | None = None
+        self._hands_free_set = runtime.settings.voice.hands_free
         self._aloud = False
         self._waiting = False
         self._refused = False
@@ -118,7 +119,9 @@ class Conversation:
 
     async def configure(self) -> None:
         """The settings, permissions or profile changed."""
-        self._hands_free = None
+        now = self._runtime.settings.voice.hands_free
+        if now is not self._hands_free_set:
+            self._hands_free, self._hands_free_set = None, now
         if self._client.pid:
             self._configure()
 
@@ -211,7 +214,7 @@ class Conversation:
 
     async def _act(self, said: Final, *, sure: bool) -> None:
         session, text = self._session, said.text.strip()
-        if session is None:
+        if session is None or session.closed:
             self._emit(Draft(text))
             return
         word = understood(text, said.language)
@@ -285,13 +288,13 @@ class Conversation:
         session.resume()
 
     async def _go_on(self, session: Session, text: str) -> None:
+        held, self._waiting = self._waiting, False
+        session.resume()
         if self._questions.open is not None:
             self._speech.begin()
             self._questions.repeat()
             self._speech.end()
             return
-        held, self._waiting = self._waiting, False
-        session.resume()
         if self._speech.has_rest or (held and session.busy):
             self._speech.resume(more=self._streams(session))
         elif session.interrupted:
@@ -351,6 +354,9 @@ class Conversation:
                 pass
 
     def _ask(self, asked: ev.ApprovalRequired) -> None:
+        if self._speech.muted:
+            self._emit(Asking(asked.id, "", by_hand=True))
+            return
         self._questions.ask(asked, self._runtime.registry.get(asked.name))
         self._speech.end()
 

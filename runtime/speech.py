@@ -20,11 +20,13 @@ GAP = "\n\n"
 
 @dataclass(slots=True)
 class _Handed:
-    """An answer that the voice has and has not told about yet. `kept` is whether a cut of it is stored."""
+    """An answer that the voice has and has not told about yet. `kept` is whether a cut of it is stored,
+    `wanted` whether its rest may be asked for."""
 
     answer: SpokenAnswer
     session: Session | None
     kept: bool = True
+    wanted: bool = True
 
 
 class Speech:
@@ -111,6 +113,8 @@ class Speech:
     def forget(self) -> None:
         """What was not heard will not be asked for."""
         self._last = None
+        for handed in self._handed:
+            handed.wanted = False
 
     def resume(self, aside: str = "", *, more: bool) -> None:
         """Say `aside`, then what was not heard; `more` is whether the answer goes on after that."""
@@ -173,7 +177,8 @@ class Speech:
         self._store(shares, handed.session)
         if not whole:
             self.muted = self.muted or answer is self._open
-            self._last = answer
+            if handed.wanted:
+                self._last = answer
 
     def _store(self, shares: list[Share], session: Session | None) -> None:
         if session is None or session.closed:

@@ -15,6 +15,8 @@ from voice.config import VoiceConfig
 
 SLOWEST, FASTEST = 0.25, 4.0
 LOUDEST = 2.0
+PIPER = "piper"
+"""The program of the user that says other languages, if it is installed."""
 PIPER_VOICES = "piper"
 RECORDINGS = "recordings"
 
@@ -43,6 +45,7 @@ def voice_config(
         hands_free=voice.hands_free if hands_free is None else hands_free,
         online_voices=online,
         proxy=proxy_for("https", ONLINE_HOST) if online else "",
+        piper=PIPER,
         piper_voices=str(home.weights / PIPER_VOICES),
         threads=settings.local_model.threads or usable_cores(),
         keep_folder=str(home.root / RECORDINGS) if voice.keep_audio else "",

@@ -1,7 +1,7 @@
 """A voice child that plays a script over the real frames: without sound, a test decides what was heard.
 
-As a program: `python scripted_voice.py SCRIPT LOG` plays the JSON steps of SCRIPT and writes each order it gets
-as a line of LOG. Steps, one after the other:
+As a program: `python scripted_voice.py SCRIPT LOG` plays the JSON steps of SCRIPT and writes each order it
+gets as a line of LOG. Steps, one after the other:
 
     ["await", KIND]          an order: press, release, cancel, hush, expect, end
     ["said", TEXT]           until the chunks of an answer, all answers since the last `told`, hold TEXT

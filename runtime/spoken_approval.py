@@ -51,7 +51,9 @@ class Reading:
 
     def judge(self, said: str, language: str = "") -> Judgement:
         """What the utterance `said` means for exactly this call."""
-        heard = trimmed(words(said), phrases("polite", FALLBACK))
+        heard = words(said)
+        while polite := next((found for found in _longest("polite") if heard[: len(found)] == found), ()):
+            heard = heard[len(polite) :]
         if _denies(said, heard, language):
             return "deny"
         after_yes = next((heard[len(yes) :] for yes in _longest("yes") if heard[: len(yes)] == yes), ())

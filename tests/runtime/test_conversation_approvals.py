@@ -129,7 +129,7 @@ def test_high_risk_is_never_decided_by_voice(fresh_home: Path) -> None:
     async def run() -> None:
         async with stage(fresh_home, STEPS, lives, risk={"write_file": "high"}) as it:
             await begun(it)
-            assert await it.voice.until(is_(Asking, by_hand=True))
+            await it.voice.until(is_(Asking, by_hand=True))
             await it.push_to_talk()
             await it.voice.rested(2)
             assert len(it.session.pending) == 1

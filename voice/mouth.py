@@ -12,6 +12,7 @@ from voice.answer import Answer, Piece
 from voice.clauses import Clause
 from voice.errors import VoiceError
 from voice.events import Speaking, Spoken, VoiceEvent
+from voice.trim import pause_after, trimmed
 
 if TYPE_CHECKING:
     from voice.sound import Samples
@@ -260,7 +261,7 @@ class Mouth:
         """Make sound of a clause and hand it to the loudspeaker, unless it is silenced meanwhile."""
         assert self._tongue is not None
         try:
-            with contextlib.closing(_closable(self._tongue.speak(piece.clause))) as sounds:
+            with contextlib.closing(self._sounds(self._tongue, piece.clause)) as sounds:
                 for sound in sounds:
                     piece.seconds += sound.seconds
                     if not self._play(sound, piece.mark, epoch):
@@ -280,6 +281,9 @@ class Mouth:
                 self._marks.pop(piece.mark, None)
             self._stir()
 
+    def _sounds(self, tongue: Tongue, clause: Clause) -> Generator[Sound, None, None]:
+        yield from trimmed(tongue.speak(clause), pause_after(clause.text))
+
     def _play(self, sound: Sound, mark: int, epoch: int) -> bool:
         """Queue `sound`, waiting while the queue is full; False when the answer was silenced."""
         while True:
@@ -292,7 +296,3 @@ class Mouth:
                     return True
             with self._news:
                 self._news.wait(0.1)
-
-
-def _closable(sounds: Iterator[Sound]) -> Generator[Sound, None, None]:
-    yield from sounds

@@ -38,6 +38,9 @@ class Composer(QFrame):
         self._ready = False
         self._images = False
         self._hint = ""
+        self._hearing = False
+        self.dictated = False
+        """Whether some of what is written was said."""
         self.attachments: list[Attachment] = []
         self.editor = Editor()
         self.chips = QWidget()
@@ -54,6 +57,7 @@ class Composer(QFrame):
         self.voice = VoiceButton(theme)
         self.voice_options = picker(_("Voice options"), self.voice_menu_wanted.emit)
         self.voice_options.setAccessibleName(_("Voice options"))
+        self.voice_options.setStyleSheet("padding: 0;")
         self.action = QPushButton()
         self.action.setProperty("role", "primary")
         self.action.setStyleSheet("padding: 0;")
@@ -71,6 +75,7 @@ class Composer(QFrame):
         row.addStretch(1)
         row.addWidget(self.voice)
         row.addWidget(self.voice_options)
+        row.addSpacing(spacing(1))
         row.addWidget(self.action)
         column = QVBoxLayout(self)
         column.setContentsMargins(spacing(3), spacing(2), spacing(2), spacing(2))
@@ -128,12 +133,16 @@ class Composer(QFrame):
 
     def show_heard(self, text: str, stable: int = 0) -> None:
         """Show words that are being spoken; they become part of the message only by `add_words`."""
+        if bool(text) != self._hearing:
+            self._hearing = bool(text)
+            self._refresh()
         self.editor.show_heard(text, stable, self._theme.muted)
 
     def add_words(self, text: str) -> None:
         """Write what was said after what is written, for the user to look over and send."""
-        self.editor.show_heard("", 0, self._theme.muted)
+        self.show_heard("")
         self.editor.add_words(text)
+        self.dictated = True
         self.editor.setFocus()
 
     def set_hint(self, text: str) -> None:
@@ -143,6 +152,7 @@ class Composer(QFrame):
 
     def set_draft(self, text: str) -> None:
         """Replace what is being written, without telling anyone it changed."""
+        self.dictated = False
         self.editor.blockSignals(True)
         self.editor.setPlainText(text)
         self.editor.blockSignals(False)
@@ -152,6 +162,7 @@ class Composer(QFrame):
 
     def accepted(self) -> None:
         """The runtime has the message: clear the field."""
+        self.dictated = False
         self.editor.clear()
         self._clear_attachments()
         self._refresh()
@@ -200,12 +211,13 @@ class Composer(QFrame):
             self.trouble.emit("attachment_image_unseen", {"name": _("Pasted picture")})
 
     def _on_action(self) -> None:
-        if self._busy and not self._written():
+        if self._busy and not self.written:
             self.stop_requested.emit()
         else:
             self.submit()
 
     def _on_text(self) -> None:
+        self.dictated = self.dictated and self.written
         self.draft_changed.emit(self.text())
         self._refresh()
 
@@ -253,11 +265,13 @@ class Composer(QFrame):
                 chip.deleteLater()
         self.chips.hide()
 
-    def _written(self) -> bool:
+    @property
+    def written(self) -> bool:
+        """Whether there is anything of a message."""
         return bool(self.attachments) or not self.editor.document().isEmpty()
 
     def _refresh(self) -> None:
-        stop = self._busy and not self._written()
+        stop = self._busy and not self.written
         self.action.setProperty("icon_name", "stop" if stop else "send")
         tip = (
             _("Stop (Esc)")
@@ -268,9 +282,10 @@ class Composer(QFrame):
         )
         self.action.setToolTip(tip)
         self.action.setAccessibleName(tip)
-        self.action.setEnabled(stop or (self._ready and self._written()))
+        self.action.setEnabled(stop or (self._ready and self.written))
         usual = _("Add something while it works…") if self._busy else _("Write a message")
-        self.editor.setPlaceholderText(self._hint or usual)
+        self.editor.setPlaceholderText("" if self._hearing else self._hint or usual)
+        self.voice_options.setFixedSize(round(20 * self._theme.scale), round(34 * self._theme.scale))
         self.action.setFixedSize(round(40 * self._theme.scale), round(34 * self._theme.scale))
         self.editor.viewport().update()
         set_icons(self, self._theme)

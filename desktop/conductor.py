@@ -226,12 +226,15 @@ class Conductor(QObject):
     def _on_submitted(self, text: str, pictures: list[tuple[str, str]]) -> None:
         session = self._talks.current
 
-        def accepted(_record: str) -> None:
+        def accepted(_record: str | None) -> None:
             self._drafts.put(session, "")
             if session == self._talks.current:
                 self._window.composer.accepted()
 
-        self._talks.submit(text, pictures).then(accepted)
+        if self._window.composer.dictated and not pictures:
+            self._talks.submit_spoken(text).then(accepted)
+        else:
+            self._talks.submit(text, pictures).then(accepted)
 
     def _on_draft(self, text: str) -> None:
         if self._talks.current:

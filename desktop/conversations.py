@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop import desk_voice
 from desktop.bridge import Bridge, Fields, Reply
 from desktop.desk import Desk
 from resources.translation import _
@@ -142,6 +143,10 @@ class Conversations(QObject):
     def submit(self, text: str, images: list[tuple[str, str]]) -> Reply[str]:
         """Say something in the session in front."""
         return self._bridge.ask(Desk.submit, self.current, text, images)
+
+    def submit_spoken(self, text: str) -> Reply[None]:
+        """Say something that was said aloud and looked over, so that it is answered aloud."""
+        return self._bridge.ask(desk_voice.send, text)
 
     def cancel(self) -> None:
         if self.current:

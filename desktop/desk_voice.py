@@ -98,9 +98,14 @@ class DeskVoice:
             await made.close()
 
 
-async def press(desk: Desk) -> None:
-    """The key goes down: be silent and listen."""
-    await desk.voice.conversation().press()
+async def press(desk: Desk, draft: bool = False) -> None:
+    """The key goes down: be silent and listen; with `draft` what is said is only written, not sent."""
+    await desk.voice.conversation().press(draft=draft)
+
+
+async def send(desk: Desk, text: str) -> None:
+    """Send what was said and then looked over; it is answered aloud."""
+    await desk.voice.conversation().send(text)
 
 
 async def release(desk: Desk) -> None:

@@ -71,7 +71,10 @@ class Editor(QPlainTextEdit):
     def add_words(self, text: str) -> None:
         """Write what was said after what is written, as one step of undo."""
         self.moveCursor(QTextCursor.MoveOperation.End)
-        self.textCursor().insertText(self._apart(text, 0)[0])
+        cursor = self.textCursor()
+        cursor.beginEditBlock()
+        cursor.insertText(self._apart(text, 0)[0])
+        cursor.endEditBlock()
         self.ensureCursorVisible()
 
     def _apart(self, text: str, stable: int) -> tuple[str, int]:

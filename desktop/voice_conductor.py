@@ -76,7 +76,9 @@ class VoiceConductor(QObject):
         self._window.captions.end()
         if self._state != "hearing":
             self._button.set_look("starting")
-        self._bridge.ask(desk_voice.press).then(lambda _: None, self._on_refused)
+        self._bridge.ask(desk_voice.press, self._window.composer.written).then(
+            lambda _: None, self._on_refused
+        )
 
     def release(self, source: object) -> None:
         """The key or button that counts goes up."""

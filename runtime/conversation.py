@@ -69,6 +69,7 @@ class Conversation:
         self._aloud = False
         self._waiting = False
         self._refused = False
+        self._drafting = False
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -93,8 +94,10 @@ class Conversation:
             self._config = self._made_config()
             await self._client.start(self._config)
 
-    async def press(self) -> None:
-        """The key goes down: speech stops, and it is listened to."""
+    async def press(self, *, draft: bool = False) -> None:
+        """The key goes down: speech stops, and it is listened to. With `draft` what is said becomes a Draft
+        whatever the settings say: it belongs to a message that is being written."""
+        self._drafting = draft
         await self.start()
         self._client.press()
 
@@ -124,6 +127,12 @@ class Conversation:
             self._hands_free, self._hands_free_set = None, now
         if self._client.pid:
             self._configure()
+
+    async def send(self, text: str) -> None:
+        """Send a Draft that was looked over; it is answered aloud like what is sent at once."""
+        if self._session is not None:
+            async with self._turn:
+                await self._send(self._session, text)
 
     async def read_aloud(self, text: str) -> None:
         """Say `text` (Markdown) instead of what is being said."""
@@ -223,7 +232,7 @@ class Conversation:
         elif word is not None and self._acts(session):
             self._emit(Understood(word))
             await self._obey(session, word, text)
-        elif self._runtime.settings.voice.send_at_once:
+        elif self._runtime.settings.voice.send_at_once and (said.hands_free or not self._drafting):
             await self._send(session, text)
         else:
             self._emit(Draft(text))

@@ -149,7 +149,7 @@ def _interrupted(heard: str, rest: str, style: Style) -> list[Element]:
     """An answer whose speaking was interrupted: what was heard, and dimmed what was not."""
     definitions = references(heard + rest)
     made = [_chunk(chunk, style, definitions, first=not at) for at, chunk in enumerate(_cut(heard))]
-    made.append(Element(Strip(style.space(6), partial(_paint_unheard, style)), style.space(1)))
+    made.append(Element(Strip(style.space(9), partial(_paint_unheard, style))))
     for at, chunk in enumerate(_cut(rest.lstrip(" "))):
         made.append(_chunk(chunk, style, definitions, first=not at, tone="muted"))
     return made

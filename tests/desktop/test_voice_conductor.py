@@ -11,14 +11,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from runtime.conversation_events import Asking, ConversationEvent, Draft
 from runtime.errors import OrionError
+from runtime.events import StateChange
 from tests.desktop.stage import Stage
 from voice import events as ev
 
 LEFT = Qt.MouseButton.LeftButton
 
 
-def say(stage: Stage, *events: ev.VoiceEvent) -> None:
+def say(stage: Stage, *events: ConversationEvent) -> None:
     for event in events:
         stage.bridge.spoke.emit(event)
 
@@ -100,9 +102,44 @@ def test_what_was_typed_stays_beside_what_is_said(stage: Stage) -> None:
     assert stage.window.toast.isHidden()
 
 
-def test_escape_throws_away_before_it_stops_the_turn(stage: Stage) -> None:
-    from runtime.events import StateChange
+def test_words_that_are_not_sent_at_once_are_written_and_answered_aloud(stage: Stage) -> None:
+    composer = stage.window.composer
+    hold(stage)
+    assert stage.bridge.last("press") == (False,)
+    let_go(stage)
+    say(stage, ev.Final("What is rain?"), Draft("What is rain?"))
+    assert composer.text() == "What is rain?"
+    QTest.keyClicks(composer.editor, " Briefly.")
+    composer.submit()
+    assert stage.bridge.last("send") == ("What is rain? Briefly.",)
+    stage.bridge.settle()
+    assert composer.text() == ""
+    QTest.keyClicks(composer.editor, "typed")
+    composer.submit()
+    assert stage.bridge.last("submit")[1] == "typed"
 
+
+def test_what_is_said_beside_something_typed_joins_it_and_waits(stage: Stage) -> None:
+    composer = stage.window.composer
+    QTest.keyClicks(composer.editor, "In French:")
+    hold(stage)
+    assert stage.bridge.last("press") == (True,)
+    let_go(stage)
+    say(stage, ev.Final("good morning"), Draft("good morning"))
+    assert composer.text() == "In French: good morning"
+    composer.editor.undo()
+    assert composer.text() == "In French:"
+
+
+def test_a_question_says_what_to_answer(stage: Stage) -> None:
+    editor = stage.window.composer.editor
+    say(stage, Asking("a1", "yes, write notes", False))
+    assert "yes, write notes" in editor.placeholderText()
+    say(stage, Asking("a1", "", True))
+    assert editor.placeholderText() == "Write a message"
+
+
+def test_escape_throws_away_before_it_stops_the_turn(stage: Stage) -> None:
     stage.happen(StateChange("IDLE", "THINKING"))
     hold(stage)
     say(stage, ev.State("hearing"))

@@ -376,6 +376,25 @@ def test_without_sending_at_once_the_words_go_to_the_composer(fresh_home: Path) 
     asyncio.run(run())
 
 
+def test_a_draft_that_was_looked_over_is_answered_aloud(fresh_home: Path) -> None:
+    lives = [*PRESSED, ["final", "good morning"], ["said", "."], ["await", "end"], ["state", "idle"]]
+
+    async def run() -> None:
+        async with stage(fresh_home, [{"say": "Bonjour."}], lives) as it:
+            await it.conversation.press(draft=True)
+            await it.conversation.release()
+            await it.voice.until(is_(Draft))
+            assert it.session.rows() == []
+            await it.conversation.send("In French: good morning")
+            await it.voice.rested()
+            (asked,) = it.rows("user")
+            assert (asked["text"], asked["source"]) == ("In French: good morning", "voice")
+            (said,) = it.voice.said()
+            assert said.strip() == "Bonjour."
+
+    asyncio.run(run())
+
+
 def test_an_error_is_said_in_one_sentence(fresh_home: Path) -> None:
     lives = [*PRESSED, ["final", "Hi"], ["said", "."], ["await", "end"], ["state", "idle"]]
 

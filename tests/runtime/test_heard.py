@@ -156,6 +156,7 @@ def test_the_last_answer_is_that_to_the_last_message(fresh_home: Path) -> None:
             await watch.until("done")
             assert session.last_answer == session.rows()[-1]["id"]
             await session.submit("More")
+            await watch.until("thinking_start")
             assert session.last_answer == ""
             session.cancel()
             await watch.until("done", 2)

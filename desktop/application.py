@@ -114,7 +114,7 @@ class Desktop(QObject):
         from desktop.actions import Command, install
         from desktop.commands import commands
 
-        found = commands(self.window, self.conductor, self.talks, self.looks)
+        found = commands(self.window, self.conductor, self.talks, self.looks) + self.voice.commands()
         found.append(Command(_("Command palette"), ("Ctrl+K", "Ctrl+Shift+P"), self._open_palette))
         found.append(Command(_("Keyboard shortcuts"), ("F1", "Ctrl+/"), self._open_keys))
         self._commands = found

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QMenu
 
 from desktop import desk_voice
+from desktop.actions import Command
 from desktop.bridge import Bridge, Fields
 from desktop.conversations import Conversations
 from desktop.held_key import WindowKey, held_key
@@ -93,6 +94,14 @@ class VoiceConductor(QObject):
         if tapped and source is self._button and not silenced:
             self._window.toast.say(_("Keep the button pressed while you speak; let go to send."))
 
+    def commands(self) -> list[Command]:
+        """What the palette offers of the voice."""
+        return [
+            Command(_("Hands-free voice on or off"), ("Ctrl+Shift+Space",), self.toggle_hands_free),
+            Command(_("Stop speaking"), (), self.hush),
+            Command(_("Voice settings"), (), self.open_settings),
+        ]
+
     def hush(self) -> None:
         """Stop speaking."""
         self._window.captions.end()
@@ -163,10 +172,11 @@ class VoiceConductor(QObject):
         if self._state == "speaking":
             menu.addAction(_("Stop speaking"), self.hush)
         menu.addSeparator()
-        menu.addAction(_("Voice settings…"), self._open_settings)
+        menu.addAction(_("Voice settings…"), self.open_settings)
 
-    def _open_settings(self) -> None:
-        self._window.show_page("settings")
+    def open_settings(self) -> None:
+        """Show what can be set."""
+        self._window.show_page("settings", "voice")
 
     # --- what the voice says --------------------------------------------------------------------------
 
@@ -242,7 +252,7 @@ class VoiceConductor(QObject):
         words = sentence(code, **fields)
         if code.startswith("microphone_"):
             self._button.set_look("unavailable", words)
-        self._window.toast.say(words, _("Voice settings"), self._open_settings)
+        self._window.toast.say(words, _("Voice settings"), self.open_settings)
 
     def _draw(self) -> None:
         looks = {"hearing": "hearing", "interrupted": "hearing", "thinking": "thinking"}
@@ -266,4 +276,4 @@ class VoiceConductor(QObject):
         self._on_trouble(code, fields)
 
     def _say(self, code: str, fields: Fields) -> None:
-        self._window.toast.say(sentence(code, **fields), _("Voice settings"), self._open_settings)
+        self._window.toast.say(sentence(code, **fields), _("Voice settings"), self.open_settings)

@@ -116,10 +116,11 @@ class MainWindow(QMainWindow):
         """How a page is made when it is first shown."""
         self._make_page = make
 
-    def show_page(self, name: str) -> None:
-        """Show a page in the place of the chat; a second call with the same name goes back to the chat."""
+    def show_page(self, name: str, section: str = "") -> None:
+        """Show a page, at a section of it, in the place of the chat; a second call with the same name alone
+        goes back to the chat."""
         widget = self._page_widgets.get(name)
-        if self._make_page is None or (widget is not None and widget.isVisible()):
+        if self._make_page is None or (widget is not None and widget.isVisible() and not section):
             self.show_chat()
             return
         if widget is None:
@@ -131,6 +132,8 @@ class MainWindow(QMainWindow):
         if (framed := widget.parentWidget()) is not None:
             self.stack.setCurrentWidget(framed)
         widget.setFocus()
+        if section and (show_section := getattr(widget, "show_section", None)):
+            show_section(section)
 
     def show_chat(self) -> None:
         """Bring the chat back and let the user write."""

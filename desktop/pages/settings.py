@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from desktop.bridge import Bridge, Fields
@@ -41,6 +41,8 @@ class SettingsPage(QScrollArea):
         self._schema: dict[str, Any] = {}
         self._values: dict[str, Any] = {}
         self._unbuilt: list[str] = []
+        self._boxes: dict[str, QWidget] = {}
+        self._wanted = ""
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(_("Settings"))
@@ -49,6 +51,17 @@ class SettingsPage(QScrollArea):
     def refresh(self) -> None:
         """Ask for the settings again and show them."""
         self._bridge.ask(Desk.settings).then(self._on_settings)
+
+    def show_section(self, name: str) -> None:
+        """Scroll to a section, once it is there."""
+        if not name:
+            return
+        if name not in self._boxes or self._unbuilt:
+            self._wanted = name
+            return
+        self._wanted = ""
+        top = self._boxes[name].mapTo(self.widget(), QPoint(0, 0)).y()
+        self.verticalScrollBar().setValue(top - spacing(4))
 
     def offer(self, kind: str, choices: list[tuple[str, str]]) -> None:
         """What the settings of "choices": `kind` may be from now on."""
@@ -83,6 +96,7 @@ class SettingsPage(QScrollArea):
         building = bool(self._unbuilt)
         self.editors.clear()
         self.extras.clear()
+        self._boxes.clear()
         self._errors.clear()
         self._places.clear()
         body = QWidget()
@@ -114,10 +128,12 @@ class SettingsPage(QScrollArea):
         if self._unbuilt:
             section = self._unbuilt.pop(0)
             schema = self._resolve(self._schema["properties"][section])
-            self._sections.addWidget(self._section(section, schema, self._values[section]))
+            self._boxes[section] = self._section(section, schema, self._values[section])
+            self._sections.addWidget(self._boxes[section])
         if self._unbuilt:
             QTimer.singleShot(0, self, self._build_next)
         else:
+            QTimer.singleShot(0, self, partial(self.show_section, self._wanted))
             self.built.emit()
 
     def _section(self, section: str, schema: dict[str, Any], values: dict[str, Any]) -> QWidget:

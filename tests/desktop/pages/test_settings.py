@@ -152,6 +152,17 @@ def test_voices_that_are_here_are_offered(page: SettingsPage) -> None:
     assert ("heart", "heart (en)") in voices
 
 
+def test_a_section_is_scrolled_to(qtbot: QtBot, page: SettingsPage) -> None:
+    page.show_section("voice")
+    qtbot.waitUntil(lambda: page.verticalScrollBar().value() > 0)
+    asked = SettingsPage(page._bridge, LIGHT)
+    qtbot.addWidget(asked)
+    asked.show_section("voice")
+    asked.show()
+    qtbot.waitUntil(lambda: asked.verticalScrollBar().value() > 0, timeout=PATIENCE_MS)
+    asked.show_section("")
+
+
 def key_field(page: SettingsPage, name: str) -> QKeySequenceEdit:
     editor = page.editors[name]
     assert isinstance(editor, QKeySequenceEdit)

@@ -45,12 +45,8 @@ def in_the_text() -> list[tuple[str, str]]:
     return [
         ("Enter", _("Send the message")),
         ("Shift+Enter", _("New line in the message")),
-        (
-            "Esc",
-            _(
-                "Throw away what is being said, stop speaking, deny what is asked, stop the answer, leave a page"
-            ),
-        ),
+        ("Esc", _("Throw away what is being said, or stop the voice")),
+        ("Esc", _("Deny what is asked, stop the answer, or leave a page")),
         ("Ctrl+Enter", _("Approve what is asked")),
         ("F2", _("Rename the chat in the list")),
         ("Del", _("Delete the chat in the list")),

@@ -3,7 +3,6 @@ imported before the first that needs it."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +67,8 @@ class DeskVoice:
     async def choices(self, kind: str) -> Choices:
         """What a setting may be now: "microphones", "loudspeakers" (as far as they are known) or "voices"."""
         if kind == "voices":
+            import asyncio  # here and not above: the first frame must not wait for it
+
             return await asyncio.to_thread(_voices, self._runtime)
         return list(self._devices.get(kind, []))
 

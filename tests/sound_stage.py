@@ -15,6 +15,7 @@ from typing import Literal, Self
 
 import numpy as np
 import soundfile
+import soxr
 from numpy.typing import NDArray
 
 Samples = NDArray[np.float32]
@@ -143,6 +144,8 @@ class SoundStage:
         if isinstance(sound, Path):
             sound, rate = soundfile.read(sound, dtype="float32", always_2d=False)
         samples = np.ascontiguousarray(sound, dtype=np.float32)
+        if rate != RATE:  # the server's own resampler clicks at both ends
+            samples, rate = np.ascontiguousarray(soxr.resample(samples, rate, RATE)), RATE
         channels = 1 if samples.ndim == 1 else samples.shape[1]
         form = [f"--rate={rate}", f"--channels={channels}", "--format=float32le", "--raw"]
         command = ["pacat", "--playback", f"--device={into}", "--latency-msec=40", *form]
@@ -202,7 +205,8 @@ class SoundStage:
         Left alone it renders 2 s at once and then sleeps. A listener keeps the steps short; the pause makes
         the server take them up without waiting for the end of the first 2 s.
         """
-        words = f"sink_properties=\"device.description='{description}'\""
+        kind = "abstract" if description.startswith("Air") else "sound"
+        words = f"sink_properties=\"device.description='{description}' device.class={kind}\""
         module = ["module-null-sink", f"sink_name={name}", f"rate={rate}", words]
         self._modules[name] = self.pactl("load-module", *module)
         listener = ["parec", f"--device={name}.monitor", "--latency-msec=10", "--raw"]

@@ -128,7 +128,7 @@ class _Bounds:
             await self._next()
 
     def _too_large(self) -> Refusal:
-        return Refusal(413, "service_body_too_large", "file", megabytes=round(self._limits.body / 2**20))
+        return Refusal(413, "service_body_too_large", megabytes=round(self._limits.body / 2**20))
 
 
 def _host(address: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,11 @@ from voice.services.tempo import shares, stretched
 if TYPE_CHECKING:
     from voice.sound import Samples
 
-_PORTION = 2_000
+_PORTION = 400
 """Characters that are cut into clauses at once, so that a long text is heard as soon as a short one."""
+
+_CODE = re.compile(r"^[ \t]*(?:```|~~~).*$|^[ \t]+", re.MULTILINE)
+"""Lines that fence code, and the white space that indents it."""
 
 log = logging.getLogger("orion.voice")
 
@@ -25,8 +29,8 @@ log = logging.getLogger("orion.voice")
 class Recital:
     """The bytes of `text`, read by `voice` at `speed` times its pace, as a file of the format `name` (Steps).
 
-    A step says one clause whole, so that several texts can take turns with one voice. The first step raises
-    VoiceError when nothing of the text can be said.
+    A step says one clause whole, so that several texts can take turns with one voice; what has no sound gives
+    no bytes. The last step raises VoiceError when nothing of the text could be said.
     """
 
     def __init__(self, speakers: Speakers, text: str, voice: str, speed: float, name: str) -> None:
@@ -40,11 +44,10 @@ class Recital:
         self._ended = False
 
     def __next__(self) -> bytes:
-        while not self._ended:
-            clause = next(self._clauses, None)
-            if piece := self._end() if clause is None else self._say(clause):
-                return piece
-        raise StopIteration
+        if self._ended:
+            raise StopIteration
+        clause = next(self._clauses, None)
+        return self._end() if clause is None else self._say(clause)
 
     def close(self) -> None:
         """Stop reading."""
@@ -98,7 +101,8 @@ class _Evenly:
 
 
 def _clauses(text: str) -> Iterator[Clause]:
-    cutter = Clauses()
-    for start in range(0, len(text), _PORTION):
-        yield from cutter.add(text[start : start + _PORTION])
+    """The clauses of a plain text, of which every word is read: what would be a block of code is no block."""
+    plain, cutter = _CODE.sub("", text), Clauses()
+    for start in range(0, len(plain), _PORTION):
+        yield from cutter.add(plain[start : start + _PORTION])
     yield from cutter.end()

@@ -23,6 +23,8 @@ _STATUS = {
     "sound_too_long": 400,
     "sound_unreadable": 400,
     "speech_nothing_to_say": 400,
+    "voice_language": 400,
+    "voice_none": 400,
 }
 
 
@@ -37,8 +39,10 @@ class Refusal(Exception):
         self.fields = fields
 
     @classmethod
-    def of(cls, error: VoiceError, param: str = "") -> Refusal:
-        """What an engine or a sound file that failed means for the request."""
+    def of(cls, error: VoiceError | Refusal, param: str = "") -> Refusal:
+        """What an engine or a sound file that failed means for the request; a Refusal stays what it is."""
+        if isinstance(error, Refusal):
+            return error
         return cls(_STATUS.get(error.code, _OURS), error.code, param, **error.fields)
 
     @classmethod

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-from pathlib import Path
 from types import FrameType
 
 import uvicorn
@@ -20,6 +19,7 @@ from voice.services.names import SPEECH_MODELS, TRANSCRIPTION_MODELS, VOICES
 from voice.services.speakers import Speakers
 from voice.services.speech import SpeechService
 from voice.services.transcription import TranscriptionService
+from voice.stt.recogniser import Recogniser
 
 SPEECH_PORT = 5050
 TRANSCRIPTION_PORT = 8060
@@ -40,7 +40,7 @@ class SpeechServices:
         self._reading = Engine("sound-files", limits)
         self._recognising = Engine("recogniser", limits)
         self._speakers = Speakers(config)
-        self._hearing = Hearing(Path(config.recogniser), config.threads)
+        self._hearing = Hearing(Recogniser(config.recogniser, config.threads))
         self._speech = SpeechService(self._speaking, self._speakers, limits)
         self._transcription = TranscriptionService(self._recognising, self._reading, self._hearing, limits)
 

@@ -91,7 +91,8 @@ class SpeechService:
             recital = Recital(self._speakers, wanted.input, voice, wanted.speed, wanted.response_format)
             async with aclosing(self._engine.steps(recital)) as steps:
                 async for piece in steps:
-                    yield piece
+                    if piece:
+                        yield piece
 
 
 def _parsed(content_type: str, body: bytes) -> SpeechRequest:

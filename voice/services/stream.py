@@ -51,7 +51,7 @@ async def audio_events(pieces: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
     except (Refusal, VoiceError) as error:
         if not begun:
             raise
-        yield event((error if isinstance(error, Refusal) else Refusal.of(error)).body())
+        yield event(Refusal.of(error).body())
         return
     usage = {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
     yield event({"type": "speech.audio.done", "usage": usage})
@@ -71,7 +71,7 @@ async def transcript_events(pieces: AsyncGenerator[str], whole: Callable[[], str
     except (Refusal, VoiceError) as error:
         if not begun:
             raise
-        yield event((error if isinstance(error, Refusal) else Refusal.of(error)).body())
+        yield event(Refusal.of(error).body())
         return
     yield event({"type": "transcript.text.done", "text": whole()})
 

@@ -7,33 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from voice.services.languages import NAMES
-
-
-@dataclass(frozen=True)
-class Word:
-    """One word, from `start` to `end` seconds into the recording."""
-
-    text: str
-    start: float
-    end: float
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A stretch of speech with its place in seconds, and how sure the recogniser was of it."""
-
-    text: str
-    start: float
-    end: float
-    logprob: float = 0.0
-    no_speech: float = 0.0
-    compression: float = 0.0
-    tokens: tuple[int, ...] = ()
+from voice.stt.heard import Segment, Word
 
 
 @dataclass
 class Transcript:
-    """Grows passage by passage; `seconds` is the length of the recording so far."""
+    """Grows passage by passage. `seconds` is the length of the recording so far; the times of segments and
+    words count from its beginning.
+    """
 
     task: str = "transcribe"
     language: str = ""
@@ -69,6 +50,7 @@ class Transcript:
             found["words"] = [
                 {"word": word.text.strip(), "start": round(word.start, 3), "end": round(word.end, 3)}
                 for word in self.words
+                if any(map(str.isalnum, word.text))
             ]
         return found
 

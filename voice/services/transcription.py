@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from voice.errors import VoiceError
 from voice.services.engine import Engine
 from voice.services.hearing import Hearing
+from voice.services.languages import NAMES
 from voice.services.limits import Limits
 from voice.services.passages import Passages
 from voice.services.refusal import Refusal
@@ -41,11 +42,11 @@ class TranscriptionService:
         form = await request.form(max_files=1, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
         try:
             wanted = TranscriptionRequest.of(form)
-            language = wanted.spoken_language(multilingual=self._hearing.multilingual)
+            language = await self._language(wanted)
             file = sound_in(form)
-        except Refusal:
+        except (Refusal, VoiceError) as error:
             await form.close()
-            raise
+            raise Refusal.of(error, "language") from None
         transcript = Transcript()
         texts = self._texts(file, wanted, language, transcript)
         try:
@@ -64,6 +65,13 @@ class TranscriptionService:
         """Speech of any language as English text, which no recogniser here can give; raises Refusal."""
         del request
         raise Refusal(400, "transcription_no_translation", "model")
+
+    async def _language(self, wanted: TranscriptionRequest) -> str:
+        """The language to expect, "" to find out; raises Refusal for one that is not known here."""
+        code = wanted.spoken
+        if code not in ("", "en") and code not in await self._engine.run(self._hearing.languages):
+            raise Refusal(400, "transcription_language_other", "language", language=NAMES[code].title())
+        return code
 
     async def _texts(
         self, file: IO[bytes], wanted: TranscriptionRequest, language: str, transcript: Transcript

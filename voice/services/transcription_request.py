@@ -64,14 +64,13 @@ class TranscriptionRequest(BaseModel):
         wanted._check()
         return wanted
 
-    def spoken_language(self, *, multilingual: bool) -> str:
-        """The code of the language to expect, "" to find out; raises Refusal for one that is unknown."""
+    @property
+    def spoken(self) -> str:
+        """The code of the language to expect, "" to find out; raises Refusal for one that nobody knows."""
         given = self.language or (self.languages[0] if len(self.languages) == 1 else "")
         code = code_of(given)
         if given and not code:
             raise Refusal(400, "transcription_language_unknown", "language", language=given[:40])
-        if code not in ("", "en") and not multilingual:
-            raise Refusal(400, "transcription_english_only", "language")
         return code
 
     def _check(self) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from voice.services.transcript import Segment, Transcript, Word
+from voice.services.transcript import Transcript
+from voice.stt.heard import Segment, Word
 
 
 def example() -> Transcript:
@@ -16,7 +17,7 @@ def example() -> Transcript:
         Segment(" Hello there.", 0.0, 1.25, -0.25, 0.01, 1.1, (50363, 18435)),
         Segment(" General <Kenobi>\n\n --> you.", 3661.0, 3662.9996),
     ]
-    made.words = [Word(" Hello", 0.0, 0.5), Word(" there.", 0.5, 1.25)]
+    made.words = [Word(" Hello", 0.0, 0.5), Word(" there.", 0.5, 1.25), Word(" –", 1.25, 1.3)]
     return made
 
 

@@ -1,0 +1,212 @@
+"""One reading of at most 30 s of sound by a Whisper model, on as little sound as the words need.
+
+Whisper was trained on windows of 30 s, and its encoder costs more than its length; most utterances are a
+third of that. A window of 10 s, or 3 s more than the sound, loses no words where it was measured, and costs
+a seventh. What a narrow window sometimes does, and 30 s do less, is to say its last words again and again:
+such a text, and one that the model doubts, is read once more on the whole window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from voice.stt.silence import REPEATS, compression
+
+if TYPE_CHECKING:
+    from voice.sound import Samples
+
+LONGEST = 28.0
+"""Seconds that fit a window with some silence behind them."""
+
+BEAM = 5
+
+_WINDOW = 3000
+_NARROWEST = 1000
+_BEHIND = 300
+_PIECE = 12
+_DOUBT = -1.0
+_LONGEST_TEXT = 224
+_AGAIN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A word with its place in seconds, and how sure the model was of it, 0 to 1."""
+
+    text: str
+    start: float
+    end: float
+    probability: float
+    tokens: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the model makes of a stretch of sound; `tokens` are those of the text, which is not `whole` where
+    there was no end to it.
+    """
+
+    text: str = ""
+    language: str = ""
+    tokens: tuple[int, ...] = ()
+    no_speech: float = 0.0
+    logprob: float = 0.0
+    whole: bool = True
+    words: tuple[Timed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How to read: `language` is a code, empty to find out; `before` are tokens of what stands before the
+    sound; `prefix` are those with which the text begins; `quick` takes each word as it comes, which costs
+    half and can be stopped; `timed` asks for the places of the words.
+    """
+
+    language: str = ""
+    before: Sequence[int] = ()
+    prefix: Sequence[int] = ()
+    quick: bool = False
+    timed: bool = False
+
+
+@dataclass(slots=True)
+class _Said:
+    tokens: list[int] = field(default_factory=list)
+    scored: int = 0
+    score: float = 0.0
+    no_speech: float = 0.0
+    whole: bool = False
+
+    @property
+    def logprob(self) -> float:
+        return self.score / (self.scored + 1)
+
+
+class Reader:
+    """Reads with a loaded `WhisperModel`; one thread at a time."""
+
+    def __init__(self, model: Any) -> None:
+        from faster_whisper.tokenizer import Tokenizer
+        from faster_whisper.transcribe import get_suppressed_tokens
+
+        self._model = model
+        self._tokenizer = Tokenizer(model.hf_tokenizer, model.model.is_multilingual, "transcribe", "en")
+        self._suppressed = list(get_suppressed_tokens(self._tokenizer, [-1]))
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages the model knows."""
+        return tuple(self._model.supported_languages)
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of `text`."""
+        found: list[int] = self._tokenizer.encode(text)
+        return found
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of `tokens`, with the space before its first word."""
+        text: str = self._tokenizer.decode(list(tokens))
+        return text
+
+    def read(self, samples: Samples, wish: Wish, stop: Callable[[], bool]) -> Reading | None:
+        """What is said in `samples` (at most 30 s; 16 kHz); None when `stop` said so between two steps."""
+        features = self._model.feature_extractor(samples)
+        narrow = min(_WINDOW, max(_NARROWEST, features.shape[1] + _BEHIND))
+        found = self._read(features, narrow, wish, stop)
+        if found is None or wish.quick or narrow == _WINDOW or not self._doubtful(found):
+            return found
+        return self._read(features, _WINDOW, wish, stop)
+
+    def _read(self, features: Any, width: int, wish: Wish, stop: Callable[[], bool]) -> Reading | None:
+        encoded = self._encoded(features, width)
+        if stop():
+            return None
+        language = self._speak(wish.language, encoded)
+        frames = features.shape[1]
+        said = _Said(list(wish.prefix))
+        while not said.whole and len(said.tokens) < _most(frames):
+            if stop():
+                return None
+            self._go_on(said, encoded, wish, _most(frames))
+        text = self.decode(said.tokens).strip()
+        timed = self._timed(said.tokens, encoded, frames) if wish.timed else ()
+        return Reading(text, language, tuple(said.tokens), said.no_speech, said.logprob, said.whole, timed)
+
+    def _encoded(self, features: Any, width: int) -> Any:
+        from faster_whisper.transcribe import pad_or_trim
+
+        return self._model.encode(pad_or_trim(features, width))
+
+    def _speak(self, language: str, encoded: Any) -> str:
+        """Have the tokenizer speak `language`, or the one that is heard; gives its code."""
+        if not self._model.model.is_multilingual:
+            return "en"
+        code = language.lower().replace("_", "-").partition("-")[0]
+        if code not in self.languages:
+            code = self._model.model.detect_language(encoded)[0][0][0][2:-2]
+        self._tokenizer.language = self._tokenizer.tokenizer.token_to_id(f"<|{code}|>")
+        self._tokenizer.language_code = code
+        return code
+
+    def _go_on(self, said: _Said, encoded: Any, wish: Wish, most: int) -> None:
+        """Read on behind `said`, to the end or, being quick, for a piece."""
+        before = [*wish.before[-_LONGEST_TEXT + 2 :]]
+        start = [self._tokenizer.sot_prev, *before] if before else []
+        asked = [*start, *self._tokenizer.sot_sequence, self._tokenizer.no_timestamps, *said.tokens]
+        left = min(most - len(said.tokens), self._model.max_length - len(asked))
+        room = max(1, min(_PIECE, left) if wish.quick else left)
+        result = self._model.model.generate(
+            encoded,
+            [asked],
+            beam_size=1 if wish.quick else BEAM,
+            max_length=len(asked) + room,
+            suppress_blank=not said.tokens,
+            suppress_tokens=self._suppressed,
+            return_scores=True,
+            return_no_speech_prob=True,
+        )[0]
+        tokens = result.sequences_ids[0]
+        said.score += result.scores[0] * max(1, len(tokens))
+        said.no_speech = result.no_speech_prob
+        said.tokens += tokens
+        said.scored += len(tokens)
+        said.whole = len(tokens) < room
+
+    @staticmethod
+    def _doubtful(found: Reading) -> bool:
+        if not found.whole or _goes_round(found.tokens):
+            return True
+        return found.logprob < _DOUBT or compression(found.text) > REPEATS
+
+    def _timed(self, tokens: list[int], encoded: Any, frames: int) -> tuple[Timed, ...]:
+        if not tokens:
+            return ()
+        (found,) = self._model.find_alignment(self._tokenizer, [tokens], encoded, frames)
+        longest = frames / self._model.frames_per_second
+        return tuple(
+            Timed(
+                word["word"],
+                round(min(longest, float(word["start"])), 2),
+                round(min(longest, float(word["end"])), 2),
+                round(float(word["probability"]), 3),
+                tuple(word["tokens"]),
+            )
+            for word in found
+            if word["word"]
+        )
+
+
+def _most(frames: int) -> int:
+    """Nobody says more tokens in that time."""
+    return min(_LONGEST_TEXT, 16 + frames // 10)
+
+
+def _goes_round(tokens: Sequence[int]) -> bool:
+    """Whether the last tokens are the same few, _AGAIN times."""
+    for length in range(1, len(tokens) // _AGAIN + 1):
+        last = list(tokens[-length:])
+        if all(list(tokens[-length * n :][:length]) == last for n in range(2, _AGAIN + 1)):
+            return True
+    return False

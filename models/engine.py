@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,9 +69,10 @@ class Engine(Protocol):
         window is full (`room` is then 0). Raises EngineError or Aborted."""
         ...
 
-    def constrain(self, grammar: str) -> bool:
+    def constrain(self, grammar: str, weights: Mapping[str, float]) -> bool:
         """Allow only what `grammar` (GBNF, start symbol root) derives from the next token of the running
-        decode on; false, and nothing changes, if it cannot be used."""
+        decode on; false, and nothing changes, if it cannot be used. `weights` (models.leaning.Leaning) are
+        added to the logits where the reply goes on with one of these texts."""
         ...
 
     def room(self) -> int:

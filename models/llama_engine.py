@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from models import graphics, hardware
@@ -239,8 +239,8 @@ class LlamaEngine:
             sampler.close()
             self._sampler = None
 
-    def constrain(self, grammar: str) -> bool:
-        return self._sampler is not None and self._sampler.constrain(grammar)
+    def constrain(self, grammar: str, weights: Mapping[str, float]) -> bool:
+        return self._sampler is not None and self._sampler.constrain(grammar, weights)
 
     def room(self) -> int:
         return self._need().window - self._memory().transcript.held

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from models.frames import Frame
@@ -35,7 +35,10 @@ class Reply:
     """
 
     def __init__(
-        self, send: Callable[[Frame], None], prompt: Prompt, constrain: Callable[[str], bool] | None
+        self,
+        send: Callable[[Frame], None],
+        prompt: Prompt,
+        constrain: Callable[[str, Mapping[str, float]], bool] | None,
     ) -> None:
         self._send = send
         self._constrain = constrain
@@ -65,9 +68,9 @@ class Reply:
         text = self._decoder.decode(piece)
         self._pending.append(text)
         if self._trigger is not None and (grammar := self._trigger.feed(text)):
-            self._trigger = None
             if self._constrain is not None:
-                self._constrain(grammar)
+                self._constrain(grammar, self._trigger.weights)
+            self._trigger = None
         now = time.monotonic()
         if now >= self._due:
             self._due = now + PACE
@@ -117,10 +120,10 @@ class Reply:
         self._grounds = self._grounds or self._prompt.grounds()
         return self._grounds
 
-    def _concerned(self) -> frozenset[str]:
-        """The tools that may be called."""
+    def _concerned(self) -> Mapping[str, float]:
+        """The tools that may be called, and how far the question speaks for each."""
         grounds = self._judge()
-        return grounds.concerned() if grounds else frozenset()
+        return grounds.concerned() if grounds else {}
 
     def _settled(self, call: ToolCall) -> str | None:
         """The arguments with which to hand a call on, None where it is left out."""

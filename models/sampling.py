@@ -5,16 +5,19 @@ from __future__ import annotations
 import ctypes
 import math
 import secrets
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from models.generation import Sampling
+from models.leaning import Leaning
 from models.shortlist import Shortlist
 
 _PENALISED = 64
 """How many last tokens the repeat penalty looks at."""
 
 _LIKELY = 64
-"""How many of the likeliest tokens are looked at for one that ends a number."""
+"""How many of the likeliest tokens are looked at for one that ends a number, or begins a tool's name."""
 
 _DIGITS = b"0123456789"
 _NUMBER = _DIGITS + b".eE"
@@ -34,6 +37,7 @@ class Sampler:
         self._free = sampler_chain(api, sampling, vocab, history)
         self._strict: Any = None
         self._grammar: Any = None
+        self._leaning: Leaning | None = None
         self._short: Shortlist | None = None
         self._last = -1
         self._one = api.llama_token_data(0, 1.0, 0.0)
@@ -48,7 +52,9 @@ class Sampler:
         if self._strict is None:
             self._last = token
             return token
-        if not self._allowed(token):
+        if (leant := self._leant(context)) >= 0:
+            token = leant
+        elif not self._allowed(token):
             token = self._ending(token, context)
         if token < 0:
             token = self._likely(context)
@@ -56,8 +62,24 @@ class Sampler:
             token = int(api.llama_sampler_sample(self._strict, context, -1))
         else:
             api.llama_sampler_accept(self._strict, token)
+        if self._leaning is not None:
+            self._leaning.note(self._piece(token))
         self._last = token
         return token
+
+    def _leant(self, context: Any) -> int:
+        """The choice among the likeliest tokens that are allowed where what was asked has a say in it, else
+        -1."""
+        leaning = self._leaning
+        if leaning is None or not leaning.undecided:
+            self._leaning = None
+            return -1
+        likeliest = self._shortlist().weighed(context, _LIKELY)
+        gains = [(token, logit, leaning.gain(self._piece(token))) for token, logit in likeliest]
+        order = sorted(
+            ((logit + gain, token) for token, logit, gain in gains if gain is not None), reverse=True
+        )
+        return next((token for _, token in order if self._allowed(token)), -1)
 
     def _likely(self, context: Any) -> int:
         """A choice among the likeliest tokens that are allowed; -1 where none of them is."""
@@ -95,9 +117,9 @@ class Sampler:
         )
         return buffer.raw[:size] if size > 0 else b" "
 
-    def constrain(self, grammar: str) -> bool:
-        """From the next token on allow only what `grammar` (GBNF, start symbol root) derives, then the end.
-        False, and nothing changes, if the library does not take the grammar."""
+    def constrain(self, grammar: str, weights: Mapping[str, float] = MappingProxyType({})) -> bool:
+        """From the next token on allow only what `grammar` (GBNF, start symbol root) derives, then the end;
+        `weights` as in Leaning. False, and nothing changes, if the library does not take the grammar."""
         api = self._api
         made = api.llama_sampler_init_grammar(self._vocab, grammar.encode("utf-8", "replace"), b"root")
         if not made:
@@ -105,6 +127,7 @@ class Sampler:
         if self._strict is not None:
             api.llama_sampler_free(self._strict)
         self._grammar = made
+        self._leaning = Leaning(weights)
         self._strict = sampler_chain(api, self._sampling, self._vocab, self._history, made)
         return True
 

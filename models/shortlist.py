@@ -39,8 +39,12 @@ class Shortlist:
 
     def likeliest(self, context: Any, count: int) -> list[int]:
         """The `count` likeliest tokens after what `context` evaluated last, the likeliest first."""
-        tokens = self._likeliest(context)
-        return self._ids[: _FIELDS * min(count, tokens.size) : _FIELDS].tolist()
+        return [token for token, _ in self.weighed(context, count)]
+
+    def weighed(self, context: Any, count: int) -> list[tuple[int, float]]:
+        """The same tokens with their logits."""
+        end = _FIELDS * min(count, self._likeliest(context).size)
+        return list(zip(self._ids[:end:_FIELDS].tolist(), self._logits[1:end:_FIELDS].tolist(), strict=True))
 
     def _likeliest(self, context: Any) -> Any:
         """A llama_token_data_array of the LENGTH likeliest tokens, sorted; valid until the next call."""

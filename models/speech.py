@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -70,7 +70,7 @@ class Prompt:
             return None
         return StreamParser(self.known, self.tools, primer=primer_of(self.known, self.text))
 
-    def trigger(self, concerned: Callable[[], Collection[str]] | None = None) -> Trigger | None:
+    def trigger(self, concerned: Callable[[], Mapping[str, float]] | None = None) -> Trigger | None:
         """What holds calls to their form, and calls that are judged to the tools that `concerned` returns;
         None where they are only parsed."""
         if self.known is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 
 from models.toolformat.constraint import Constraint
 
@@ -20,14 +20,14 @@ class Trigger:
     that begins like a call is one where the reply begins with it (any fenced JSON, where the model was asked
     for a list of calls); behind other words it must name a tool, because an answer may show JSON. Where
     `concerned` is given, words that name a tool in backticks announce a call as well, and only the tools that
-    it returns may be called; it is asked once, when a call begins.
+    it returns may be called; with each comes how far the question speaks for it, in nats.
     """
 
     def __init__(
         self,
         constraint: Constraint,
         primer: str = "",
-        concerned: Callable[[], Collection[str]] | None = None,
+        concerned: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
         self._constraint = constraint
         self._concerned = concerned
@@ -39,7 +39,8 @@ class Trigger:
         self._head = _solid(f'{bracket}{{"{known.name_path[0]}":"') if known.name_path else ""
         self._longest = max((len(mark) for mark in (*constraint.marks, self._closing)), default=0)
         self._names = [name for name, _ in constraint.tools]
-        self._narrowed: Constraint | None = None
+        self.weights: dict[str, float] = {}
+        """How far the question speaks for the texts that may follow, once a call has begun."""
         self._text = ""
         self._fence = -1
         self._leading = False
@@ -112,10 +113,13 @@ class Trigger:
     def _found(self, mark: str, written: str) -> str:
         if self._constraint.known.array and mark.startswith(_FENCE):
             mark, written = mark[:-1], mark[-1] + written  # a whole fence would mean objects without a list
+        grammar = None
         if self._concerned is not None:
-            self._narrowed = self._narrowed or self._constraint.among(self._concerned())
-        held = self._narrowed or self._constraint
-        grammar = held.grammar(mark, written) or self._constraint.grammar(mark, written)
+            names = self._concerned()
+            narrowed = self._constraint.among(names)
+            grammar = narrowed.grammar(mark, written)
+            self.weights = {text: names[name] for name, text in narrowed.texts(mark, written).items()}
+        grammar = grammar or self._constraint.grammar(mark, written)
         self._over = grammar is not None
         return grammar or ""
 

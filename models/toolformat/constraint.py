@@ -38,18 +38,39 @@ class Constraint:
 
     def grammar(self, mark: str, written: str = "") -> str | None:
         """GBNF with the start symbol `root`, or None where `written` does not begin a call."""
-        if mark == _FENCE:
-            return self._grammar(_fenced(self.known), "\n", written)
-        known = self.known
-        if known.syntax == "channels":
+        if mark != _FENCE and self.known.syntax == "channels":
             return self._channels(written)
+        led = self._led(mark)
+        return None if led is None else self._grammar(*led, written)
+
+    def texts(self, mark: str, written: str = "") -> dict[str, str]:
+        """For each tool that may be called what the reply goes on with to the end of its name; {} where that
+        does not stand at once."""
+        led = self._led(mark)
+        if led is None or led[0].syntax == "channels":
+            return {}
+        known, lead = led
+        head, _, tail = (
+            known.layout.partition(NAME) if known.syntax == "object" else ("", "", known.name_close)
+        )
+        rest = _consumed(lead + head, written)
+        if rest is None or _HOLES.search(rest[0]):
+            return {}
+        close = "" if _HOLES.match(tail) else tail[:1]
+        return {
+            name: f"{rest[0]}{name[len(rest[1]) :]}{close}"
+            for name, _ in self.tools
+            if name.startswith(rest[1])
+        }
+
+    def _led(self, mark: str) -> tuple[ToolFormat, str] | None:
+        """The format of a call that `mark` begins, and what of it stands between mark and head."""
+        if mark == _FENCE:
+            return _fenced(self.known), "\n"
+        known = self.known
         lead = known.section_open + ("[" if known.array else "") + known.call_open + _head(known)
         at = lead.find(mark)
-        return (
-            None
-            if at < 0
-            else self._grammar(known, lead[at + len(mark) : len(lead) - len(_head(known))], written)
-        )
+        return None if at < 0 else (known, lead[at + len(mark) : len(lead) - len(_head(known))])
 
     def forced(self) -> str | None:
         """GBNF of a reply that is nothing but calls."""

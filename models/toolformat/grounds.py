@@ -8,12 +8,16 @@ from functools import cache
 from typing import Any
 
 import resources
-from models.toolformat.mentions import WORD, Mentions, common, numbers, pointed, shared, telling
+from models.toolformat.figures import as_wanted
+from models.toolformat.mentions import WORD, Mentions, common, joins, numbers, pointed, shared, telling
 
 JsonObject = dict[str, Any]
 
 _THIN = 2
 """Telling words of the question below which it says too little to judge a tool by."""
+
+_SAY = 3
+"""Nats: how far the words of a question may outweigh the model in the choice of a tool."""
 
 _ENGLISH = 2
 """Common English words from which on a question is taken for one in the language of the tools."""
@@ -48,17 +52,21 @@ class Grounds:
         self._english = len(spoken & common()) >= _ENGLISH
         self._tellable = last == "user" and self._english
 
-    def concerned(self) -> frozenset[str]:
-        """The tools that have a word in common with the question; all of them where none has, or where that
-        cannot be told: the question says too little, has a path, an address or a sum, or is none."""
+    def concerned(self) -> dict[str, float]:
+        """The tools that have a word in common with the question, and how far it speaks for each: 0 for the
+        one with most, one less for each word that another one has less, down to -3. All of them, with 0,
+        where none has, or where that cannot be told: the question says too little, has a path, an address or
+        a sum, or is none."""
         rest = telling(self._asked) - _empty()
         if not self._tellable or len(rest) < _THIN or pointed(self._asked):
-            return frozenset(self._tools)
-        found = {name for name, tool in self._tools.items() if shared(rest, _words(tool))}
-        return frozenset(found or self._tools)
+            return dict.fromkeys(self._tools, 0.0)
+        counts = {name: len(shared(rest, _words(tool))) for name, tool in self._tools.items()}
+        most = max(counts.values(), default=0)
+        return {name: float(max(-_SAY, count - most)) for name, count in counts.items() if count or not most}
 
     def settle(self, name: str, arguments: str) -> str | None:
-        """The arguments (JSON text) without options that were invented; None if the call is unfounded.
+        """The arguments (JSON text) without options that were invented, figures in the form that the tool
+        wants (`as_wanted`); None if the call is unfounded.
 
         Of a further call, behind one that follows, everything required must have been said, and so must that
         in which it differs from an earlier call of the tool. Faulty calls stay as they are.
@@ -73,6 +81,9 @@ class Grounds:
         schema = _mapping(tool.get("parameters"))
         required = [key for key in _list(schema.get("required")) if isinstance(key, str)]
         of = {key: _mapping(_mapping(schema.get("properties")).get(key)) for key in given}
+        wanted = {key: as_wanted(key, value, of[key], self._said) for key, value in given.items()}
+        if wanted != given:
+            given, arguments = wanted, json.dumps(wanted, ensure_ascii=False)
         known = {key: self._known(key, value, of[key]) for key, value in given.items()}
         if self._invented(given, [key for key in required if key in given], known):
             return None
@@ -83,7 +94,7 @@ class Grounds:
             for key, value in given.items()
             if key in required or not (known[key] is False or self._idle(tool, key, value))
         }
-        if self._varies(name, kept):
+        if self._varies(name, kept) or self._beside(name):
             return None
         self._settled.append((name, kept))
         return arguments if kept == given else json.dumps(kept, ensure_ascii=False)
@@ -142,6 +153,16 @@ class Grounds:
             if other == name and others and all(map(self._unsaid, others)):
                 return True
         return False
+
+    def _beside(self, name: str) -> bool:
+        """Whether a tool is called beside others that were, though the question joins nothing and has no word
+        for this one that it has not for them."""
+        others = {other for other, _ in self._settled if other in self._tools} - {name}
+        if not others or not self._tellable or joins(self._asked):
+            return False
+        asked = telling(self._asked) - _empty()
+        taken = {word for other in others for word in shared(asked, _words(self._tools[other]))}
+        return shared(asked, _words(self._tools[name])) <= taken
 
     def _unsaid(self, value: Any) -> bool:
         """Whether a name, a number or a list of such was certainly not said; instructions do not count."""

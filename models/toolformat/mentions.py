@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -11,6 +12,12 @@ import resources
 WORD = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"(\d[\d,]*\.?\d*|\.\d+)(?:(k|m|bn|b)\b)?", re.IGNORECASE)
+_PERCENTS = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s?(?:%|per\s?cent)", re.IGNORECASE)
+_JOINING = re.compile(
+    r"\b(?:after|also|and|as well|before|both|compared?|each|or|plus|then|versus|vs)\b|;|[.?!]\s+\w",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(r"[$€£¥]\s?(\d[\d,]*(?:\.\d+)?)")
 _NAMES = re.compile(r"(?:[A-Z]\w+ ?){2,}")
 _CODE = re.compile(r"[A-Z]{1,5}")
 _POINTED = re.compile(r"[\w-]{2,}\.[A-Za-z]\w{1,4}\b|[A-Za-z]\w*[/\\]\w|\w@\w|\d\s*[-+*/^×÷]\s*\d")
@@ -61,6 +68,7 @@ class Mentions:
         self._all = {word.casefold() for word in WORD.findall(text)}
         self._initials = _initials(text)
         self._numbers = numbers(text) - {0, 1}
+        self.percents = {float(one.replace(",", "")) for one in _PERCENTS.findall(text)}
         self._ordered = sorted(self._numbers)[:_MOST]
 
     def literally(self, value: str) -> bool:
@@ -88,6 +96,19 @@ class Mentions:
             for other in self._ordered[at:]
             for made in (one * other, one + other, abs(one - other))
         )
+
+    def shortened(self, value: float) -> float:
+        """`value`, or the number that was said where `value` is that with zeros too many: small models lose
+        count of them. A number that follows from what was said stays, but money is in no other unit."""
+        known = self._numbers
+        if not 1 < value < _HUGE or value != int(value) or value in known:
+            return value
+        money = {float(one.replace(",", "")) for one in _MONEY.findall(self._folded)}
+        units = known & {1e3, 1e6, 1e9}
+        amounts = known | {one * unit for one in known for unit in units}
+        meant = max((one for one in amounts if one > 1 and _zeros(value / one)), default=value)
+        paid = meant in money or any(meant / unit in money for unit in units)
+        return value if value in amounts or (self.number(value) and not paid) else meant
 
     def text(self, value: str) -> bool | None:
         """Whether a name, a date or a number in `value` was said; None where that cannot be told, because it
@@ -129,6 +150,11 @@ def pointed(text: str) -> bool:
     return _POINTED.search(text) is not None
 
 
+def joins(text: str) -> bool:
+    """Whether `text` may ask for several things: it has a joining word or more than one sentence."""
+    return _JOINING.search(text) is not None
+
+
 @cache
 def common() -> frozenset[str]:
     """The commonest English words."""
@@ -144,6 +170,15 @@ def _alike(one: str, other: str) -> bool:
             break
         length += 1
     return length >= _ALIKE and 2 * length >= max(len(one), len(other))
+
+
+def _zeros(factor: float) -> bool:
+    """Whether a number is written with `factor` by putting zeros behind it, but not as cents."""
+    return (
+        factor >= 10
+        and factor != 100
+        and f"{factor:.9f}".rstrip("0") == f"{10 ** round(math.log10(factor))}."
+    )
 
 
 def _same(one: float, other: float) -> bool:

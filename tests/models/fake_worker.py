@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from models.engine import Prefilled, TemplateSource, Tick
@@ -81,7 +81,7 @@ class FakeEngine:
             while True:
                 yield b"word "
 
-    def constrain(self, grammar: str) -> bool:
+    def constrain(self, grammar: str, weights: Mapping[str, float]) -> bool:
         return False
 
     def room(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from models.engine import TemplateSource
 from models.frames import Frame
@@ -26,7 +27,8 @@ def told(text: str, *, size: int = 3, tools: bool = True) -> tuple[list[Frame], 
     frames: list[Frame] = []
     grammars: list[str] = []
 
-    def hold(grammar: str) -> bool:
+    def hold(grammar: str, weights: Mapping[str, float]) -> bool:
+        assert not weights
         grammars.append(grammar)
         return True
 

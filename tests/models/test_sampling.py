@@ -120,6 +120,34 @@ def test_the_next_token(first: bytes, allowed: bytes, likings: tuple[float, ...]
     assert written(first, allowed, *likings) == found
 
 
+@pytest.mark.parametrize(
+    ("likings", "weights", "found"),
+    [
+        ((2, 0, 0, 0, 1, 0), {"2": 0.0, "a": 0.0}, b"2"),
+        ((2, 0, 0, 0, 1, 0), {"2": -3.0, "a": 0.0}, b"a"),
+        ((9, 0, 0, 0, 1, 0), {"2": -3.0, "a": 0.0}, b"2"),
+        ((2, 5, 0, 0, 1, 0), {"2": -3.0, "a": 0.0}, b"a"),
+        ((2, 0, 0, 0, 1, 0), {"0": 0.0, ",": -1.0}, b"2"),
+    ],
+    ids=[
+        "nothing speaks for either",
+        "hardly minded",
+        "much liked",
+        "another is liked",
+        "no text goes on so",
+    ],
+)
+def test_what_was_asked_has_a_say_in_the_choice_of_a_name(
+    likings: tuple[float, ...], weights: dict[str, float], found: bytes
+) -> None:
+    library = Library(*likings)
+    sampler = Sampler(library, Sampling(temperature=0.0), None, [])
+    assert sampler.constrain("2|a", weights)
+    assert PIECES[sampler.sample(None)] == found
+    assert library.accepted[-1:] in ([], [PIECES.index(found)])
+    sampler.close()
+
+
 def test_a_grammar_that_is_not_taken_changes_nothing() -> None:
     library = Library(0, 0, 0, 0, 1, 0)
     sampler = Sampler(library, Sampling(temperature=0.0), None, [])

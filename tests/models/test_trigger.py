@@ -73,7 +73,7 @@ def test_a_reply_that_begins_with_a_fenced_call_must_go_on_with_a_tool_that_exis
 def test_fenced_json_behind_words_that_name_a_tool_is_a_call_of_a_model_that_is_judged(
     size: int, named: str
 ) -> None:
-    names = ("read_file",)
+    names = {"read_file": 0.0}
     text = f"You can call the {named} function with these arguments:\n```json\n"
     held = constraint(KNOWN, TOOLS, fence=True)
     assert held is not None
@@ -89,11 +89,11 @@ def test_fenced_json_behind_words_that_name_a_tool_is_a_call_of_a_model_that_is_
 def test_only_tools_that_are_concerned_may_be_called_unless_another_is_being_written() -> None:
     held = constraint(KNOWN, TOOLS, fence=True)
     assert held is not None
-    grammar = Trigger(held, concerned=lambda: ["write_file"]).feed("<tool_call>")
+    grammar = Trigger(held, concerned=lambda: {"write_file": 0.0}).feed("<tool_call>")
     assert "write_file" in grammar
     assert "read_file" not in grammar
-    assert Trigger(held, concerned=lambda: ["write_file"]).feed('<tool_call>\n{"name": "read')
-    assert Trigger(held, concerned=list).feed("<tool_call>")
+    assert Trigger(held, concerned=lambda: {"write_file": 0.0}).feed('<tool_call>\n{"name": "read')
+    assert Trigger(held, concerned=dict).feed("<tool_call>")
 
 
 def test_a_fence_inside_a_line_is_text() -> None:

@@ -134,9 +134,42 @@ def test_tools_with_a_word_of_the_question_are_concerned_or_all_where_that_tells
     question: str, names: set[str]
 ) -> None:
     asked = [{"role": "user", "content": question}]
-    assert Grounds(asked, TOOLS).concerned() == (names or {one["function"]["name"] for one in TOOLS})
+    assert set(Grounds(asked, TOOLS).concerned()) == (names or {one["function"]["name"] for one in TOOLS})
     result = [{"role": "tool", "content": "found"}]
     assert len(Grounds([*asked, *result], TOOLS).concerned()) == len(TOOLS)
+
+
+def test_the_question_speaks_for_tools_by_the_words_they_share_with_it_but_not_without_end() -> None:
+    asked = [{"role": "user", "content": "Write a text about the weather of a city in May"}]
+    concerned = Grounds(asked, TOOLS).concerned()
+    assert concerned == {"write_file": 0.0, "get_weather": 0.0}
+    more = "Write a text about the weather of a city and the songs, the mass of a person and the folder"
+    assert Grounds([{"role": "user", "content": more}], TOOLS).concerned()["find_songs"] == -1.0
+    words = "alpha bravo charlie delta echo foxtrot"
+    letters = [tool("spell", words), tool("other", "alpha"), tool("none", "zulu")]
+    question = [{"role": "user", "content": f"What is it with the {words}?"}]
+    assert Grounds(question, letters).concerned() == {"spell": 0.0, "other": -3.0}
+
+
+def test_a_second_tool_needs_a_word_of_its_own_where_the_question_joins_nothing() -> None:
+    near = tool("city_weather", "Tell the weather of a city.", ("city",), city=TEXT)
+    oslo, day = '{"city": "Oslo", "unit": "celsius"}', '{"place": "Oslo", "date": "2024-05-05"}'
+    for question, second, holds_too in (
+        ("What is the weather in Oslo?", ("city_weather", '{"city": "Oslo"}'), False),
+        ("What is the weather in Oslo and in town?", ("city_weather", '{"city": "Oslo"}'), True),
+        ("Weather in Oslo on May 5th 2024 with sunrise?", ("sunrise", day), True),
+    ):
+        grounds = Grounds([{"role": "user", "content": question}], [*TOOLS, near])
+        assert grounds.settle("get_weather", oslo)
+        assert (grounds.settle(*second) is not None) == holds_too
+
+
+def test_figures_reach_the_tool_as_it_wants_them() -> None:
+    rate = {"type": "number", "description": "The yearly rate."}
+    save = tool("save_money", "Save money.", ("amount", "rate"), amount=NUMBER, rate=rate)
+    asked = [{"role": "user", "content": "What if I save $50 at 8%?"}]
+    given = '{"amount": 500000, "rate": 8}'
+    assert Grounds(asked, [save]).settle("save_money", given) == '{"amount": 50, "rate": 0.08}'
 
 
 def test_a_further_call_needs_all_to_be_said() -> None:

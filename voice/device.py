@@ -6,7 +6,33 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from voice.errors import Field, VoiceError
+
 Kind = Literal["microphone", "loudspeaker"]
+What = Literal["busy", "gone", "missing", "muted", "refused", "replaced", "unplugged", "unusable"]
+
+_CODES: dict[Kind, dict[What, str]] = {
+    "microphone": {
+        "busy": "microphone_busy",
+        "gone": "microphone_gone",
+        "missing": "microphone_missing",
+        "muted": "microphone_muted",
+        "refused": "microphone_refused",
+        "replaced": "microphone_replaced",
+        "unplugged": "microphone_unplugged",
+        "unusable": "microphone_unusable",
+    },
+    "loudspeaker": {
+        "busy": "loudspeaker_busy",
+        "gone": "loudspeaker_gone",
+        "missing": "loudspeaker_missing",
+        "muted": "loudspeaker_muted",
+        "refused": "loudspeaker_refused",
+        "replaced": "loudspeaker_replaced",
+        "unplugged": "loudspeaker_unplugged",
+        "unusable": "loudspeaker_unusable",
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -38,3 +64,8 @@ def ordered(found: Iterable[Device]) -> tuple[Device, ...]:
         unique = device.id if device.id.startswith("pulse:") else device.id + mark
         made.append(replace(device, id=unique, name=device.name + mark))
     return tuple(sorted(made, key=lambda device: not device.default))
+
+
+def fault(kind: Kind, what: What, **fields: Field) -> VoiceError:
+    """The error of a microphone or loudspeaker; its sentence has `name`, and `other` or `reason` besides."""
+    return VoiceError(_CODES[kind][what], **fields)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from voice import hardware, portaudio
-from voice.device import Device, Kind, ordered
+from voice.device import Device, Kind, fault, ordered
 from voice.errors import VoiceError
 from voice.pulse import Facts, Pulse, PulseError
 
@@ -46,11 +46,11 @@ def find(kind: Kind, wanted: str, among: tuple[Device, ...]) -> Device:
     """
     fitting = [device for device in among if device.kind == kind]
     if not fitting:
-        raise VoiceError(f"{kind}_missing")
+        raise fault(kind, "missing")
     for device in fitting:
         if device.id == wanted or not wanted:
             return device
-    raise VoiceError(f"{kind}_unplugged", name=wanted.partition(":")[2])
+    raise fault(kind, "unplugged", name=wanted.partition(":")[2])
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ def succeed(current: Device, wanted: str, present: tuple[Device, ...], *, broken
     try:
         new = find(kind, wanted, present)
     except VoiceError as error:
-        raise VoiceError(f"{kind}_gone", name=current.name) from error
+        raise fault(kind, "gone", name=current.name) from error
     if new.id != current.id:
         left = all(device.id != current.id for device in present)
-        trouble = VoiceError(f"{kind}_replaced", name=current.name, other=new.name) if left else None
+        trouble = fault(kind, "replaced", name=current.name, other=new.name) if left else None
         return Next(new, True, trouble)
-    muted = VoiceError(f"{kind}_muted", name=new.name) if new.muted and not current.muted else None
+    muted = fault(kind, "muted", name=new.name) if new.muted and not current.muted else None
     # When the system's own device becomes another, a server moves the streams of the old one there, even
     # those that were opened on it by name.
     return Next(new, broken or new.default != current.default or new.rate != current.rate, muted)

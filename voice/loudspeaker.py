@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
+from voice.device import fault
 from voice.devices import Device, Watch, devices, find, succeed
 from voice.errors import VoiceError
 from voice.output import FADE, STALL, Far, Output
@@ -181,7 +182,7 @@ class Loudspeaker:
         output.start(self._list)
         self._output = output
         if device.muted:
-            self._untold.append(VoiceError("loudspeaker_muted", name=device.name))
+            self._untold.append(fault("loudspeaker", "muted", name=device.name))
             self._wake.set()
 
     def _let_go(self) -> None:
@@ -243,7 +244,7 @@ class Loudspeaker:
         broken = output.is_broken()
         if present is not None or broken:
             if broken and not output.made:
-                raise VoiceError("loudspeaker_gone", name=output.device.name)
+                raise fault("loudspeaker", "gone", name=output.device.name)
             after = succeed(
                 output.device, self._wanted, devices() if present is None else present, broken=broken
             )

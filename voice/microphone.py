@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from voice.device import fault
 from voice.devices import Device, Watch, devices, find, succeed
 from voice.errors import VoiceError
 from voice.portaudio import Stream
@@ -116,7 +117,7 @@ class Microphone:
         trouble: VoiceError | None = None
         try:
             if self._capture is not None and self._capture.device.muted:
-                self._on_trouble(VoiceError("microphone_muted", name=self._capture.device.name))
+                self._on_trouble(fault("microphone", "muted", name=self._capture.device.name))
             while not self._closing:
                 self._wake.wait(STALL / 4)
                 self._wake.clear()
@@ -149,7 +150,7 @@ class Microphone:
         if self._closing or (present is None and not broken):
             return
         if broken and not capture.made:
-            raise VoiceError("microphone_gone", name=capture.device.name)
+            raise fault("microphone", "gone", name=capture.device.name)
         after = succeed(
             capture.device, self._wanted, devices() if present is None else present, broken=broken
         )

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from voice.device import Device, Kind, ordered
+from voice.device import Device, Kind, fault, ordered
 from voice.errors import VoiceError
 
 _BUSY = -9985
@@ -58,7 +58,7 @@ class Stream:
             self._stream.start()
         except _sounddevice().PortAudioError as error:
             self.close()
-            raise fault(self.device.kind, self.device.name, error) from error
+            raise meaning(self.device.kind, self.device.name, error) from error
 
     def close(self) -> None:
         """Drop what is in the buffer and let the device go; no callback comes afterwards."""
@@ -84,8 +84,8 @@ def found() -> tuple[Device, ...]:
 def of_portaudio(listed: list[dict[str, Any]], hosts: list[dict[str, Any]]) -> tuple[Device, ...]:
     """The devices of PortAudio's lists; their ids are `portaudio:` and the name without changing numbers.
 
-    Windows shows each device once for each of its sound systems; only WASAPI's are taken there. ALSA's
-    plugins are left out where a real card is there.
+    Windows shows each device once for each of its sound systems; only WASAPI's are taken there. Of ALSA's
+    many plugins only the default is taken, and only beside a card: without one it leads to a server.
     """
     names = [str(host["name"]) for host in hosts]
     host = names.index("Windows WASAPI") if "Windows WASAPI" in names else 0
@@ -100,12 +100,10 @@ def of_portaudio(listed: list[dict[str, Any]], hosts: list[dict[str, Any]]) -> t
             default = number == hosts[host][f"default_{side}_device"]
             rate = int(facts["default_samplerate"])
             found.append(Device(f"portaudio:{name}", name, kind, rate, default, channels, port=number))
-    cards = {plain_name(str(facts["name"])) for facts in listed if "(hw:" in str(facts["name"])}
-    found = [
-        device
-        for device in found
-        if device.name not in _PLUGINS and (not cards or device.name in cards or device.name == "default")
-    ]
+    if names[host : host + 1] == ["ALSA"]:
+        cards = {plain_name(str(facts["name"])) for facts in listed if "(hw:" in str(facts["name"])}
+        usable = cards | {"default"} if cards else set()
+        found = [device for device in found if device.name in usable]
     return ordered(found)
 
 
@@ -125,17 +123,17 @@ def plain_name(name: str) -> str:
     return name.partition(" (hw:")[0]
 
 
-def fault(kind: Kind, name: str, error: Exception) -> VoiceError:
+def meaning(kind: Kind, name: str, error: Exception) -> VoiceError:
     """What a PortAudioError means: busy, refused, or not usable for the reason given."""
     said = " ".join(str(part) for part in error.args)
     lower = said.lower()
     if _BUSY in error.args or "busy" in lower or "in_use" in lower or "0x8889000a" in lower:
-        return VoiceError(f"{kind}_busy", name=name)
+        return fault(kind, "busy", name=name)
     denied = ("permission denied", "access is denied", "access denied", "accessdenied", "0x80070005")
     if any(word in lower for word in denied) or _is_locked_away():
-        return VoiceError(f"{kind}_refused", name=name)
+        return fault(kind, "refused", name=name)
     text = str(error.args[0]) if error.args else str(error)
-    return VoiceError(f"{kind}_unusable", name=name, reason=text.removesuffix("."))
+    return fault(kind, "unusable", name=name, reason=text.removesuffix("."))
 
 
 def _opened(
@@ -152,7 +150,7 @@ def _opened(
     if number is None:
         if device.id.startswith("pulse:"):
             raise VoiceError("sound_plugin_missing")
-        raise VoiceError(f"{device.kind}_unplugged", name=device.name)
+        raise fault(device.kind, "unplugged", name=device.name)
     last: Exception | None = None
     for channels in dict.fromkeys((min(2, device.channels), 1, device.channels)):
         try:
@@ -171,7 +169,7 @@ def _opened(
             if "channels" not in str(error):
                 break
     assert last is not None
-    raise fault(device.kind, device.name, last) from last
+    raise meaning(device.kind, device.name, last) from last
 
 
 def _number(device: Device) -> int | None:

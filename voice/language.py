@@ -107,9 +107,14 @@ _LETTERS = {
     "vi": "ạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹđơư",
 }
 _SAMPLE = 2000
+_CLEAR = 4
+"""How many votes more (two for a word, one for a letter) another language of Latin letters needs."""
+
 _BY_WORD: dict[str, list[str]] = {}
 for _language, _list in _WORDS.items():
     for _word in _list.split():
+        if len(_word) == 1:
+            continue
         _BY_WORD.setdefault(_word, []).append(_language)
 
 
@@ -156,8 +161,6 @@ def _latin(sample: str, otherwise: str) -> str:
             votes[language] += 2
     for language, letters in _LETTERS.items():
         votes[language] += sum(char in letters for char in sample.lower())
-    best = votes.most_common(2)
-    if not best or not best[0][1]:
-        return otherwise
-    tied = {language for language, count in votes.items() if count == best[0][1]}
-    return otherwise if otherwise in tied else best[0][0]
+    best, count = max(votes.items(), key=lambda item: item[1])
+    needed = votes[otherwise] + _CLEAR if otherwise in _WORDS else 1
+    return best if count >= needed else otherwise

@@ -52,7 +52,7 @@ class HibariVoice:
         """
         if self._engine is None:
             path = self._file()
-            import onnxruntime  # type: ignore[import-untyped]
+            import onnxruntime
             from hibari import Hibari
 
             fault = onnxruntime.capi.onnxruntime_pybind11_state

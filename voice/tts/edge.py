@@ -27,16 +27,16 @@ _PATIENCE = 1.0
 _NAME = re.compile(r"([a-z]{2,3})-[A-Z]{2,4}(-[A-Za-z]+)?-[A-Za-z]+Neural")
 
 _CHOSEN = """
-af-ZA-AdriNeural ar-SA-ZariyahNeural bg-BG-KalinaNeural bn-IN-TanishaaNeural ca-ES-JoanaNeural cs-
-CZ-VlastaNeural da-DK-ChristelNeural de-DE-KatjaNeural el-GR-AthinaNeural en-US-
-EmmaMultilingualNeural es-ES-ElviraNeural et-EE-AnuNeural fa-IR-DilaraNeural fi-FI-NooraNeural fr-
-FR-DeniseNeural gu-IN-DhwaniNeural he-IL-HilaNeural hi-IN-SwaraNeural hr-HR-GabrijelaNeural hu-HU-
-NoemiNeural id-ID-GadisNeural it-IT-ElsaNeural ja-JP-NanamiNeural ka-GE-EkaNeural kn-IN-SapnaNeural
-ko-KR-SunHiNeural lt-LT-OnaNeural lv-LV-EveritaNeural ml-IN-SobhanaNeural nb-NO-PernilleNeural nl-
-NL-ColetteNeural pl-PL-ZofiaNeural pt-BR-FranciscaNeural ro-RO-AlinaNeural ru-RU-SvetlanaNeural sk-
-SK-ViktoriaNeural sl-SI-PetraNeural sr-RS-SophieNeural sv-SE-SofieNeural sw-KE-ZuriNeural ta-IN-
-PallaviNeural te-IN-ShrutiNeural th-TH-PremwadeeNeural tr-TR-EmelNeural uk-UA-PolinaNeural ur-PK-
-UzmaNeural vi-VN-HoaiMyNeural zh-CN-XiaoxiaoNeural
+af-ZA-AdriNeural ar-SA-ZariyahNeural bg-BG-KalinaNeural bn-IN-TanishaaNeural ca-ES-JoanaNeural
+cs-CZ-VlastaNeural da-DK-ChristelNeural de-DE-KatjaNeural el-GR-AthinaNeural en-US-EmmaMultilingualNeural
+es-ES-ElviraNeural et-EE-AnuNeural fa-IR-DilaraNeural fi-FI-NooraNeural fr-FR-DeniseNeural
+gu-IN-DhwaniNeural he-IL-HilaNeural hi-IN-SwaraNeural hr-HR-GabrijelaNeural hu-HU-NoemiNeural
+id-ID-GadisNeural it-IT-ElsaNeural ja-JP-NanamiNeural ka-GE-EkaNeural kn-IN-SapnaNeural ko-KR-SunHiNeural
+lt-LT-OnaNeural lv-LV-EveritaNeural ml-IN-SobhanaNeural nb-NO-PernilleNeural nl-NL-ColetteNeural
+pl-PL-ZofiaNeural pt-BR-FranciscaNeural ro-RO-AlinaNeural ru-RU-SvetlanaNeural sk-SK-ViktoriaNeural
+sl-SI-PetraNeural sr-RS-SophieNeural sv-SE-SofieNeural sw-KE-ZuriNeural ta-IN-PallaviNeural
+te-IN-ShrutiNeural th-TH-PremwadeeNeural tr-TR-EmelNeural uk-UA-PolinaNeural ur-PK-UzmaNeural
+vi-VN-HoaiMyNeural zh-CN-XiaoxiaoNeural
 """
 BY_LANGUAGE = {name.partition("-")[0]: name for name in _CHOSEN.split()} | {"no": "nb-NO-PernilleNeural"}
 """The voice that is taken for a language when none is named."""

@@ -3,10 +3,12 @@ imported before the first that needs it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import asyncio
+
     from desktop.desk import Desk
     from runtime.assemble import Runtime
     from runtime.conversation import Conversation
@@ -19,15 +21,22 @@ Choices = list[tuple[str, str]]
 
 class DeskVoice:
     """The desk's conversation by voice, made at its first use. Lives on the runtime's loop; `listener` gets
-    each event there. While the microphone is tried nothing that is said reaches a chat."""
+    each event there; `command` starts another child than the program's own. While the microphone is tried
+    nothing that is said reaches a chat."""
 
-    def __init__(self, runtime: Runtime, listener: Callable[[Any], None]) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        listener: Callable[[Any], None],
+        command: Sequence[str] | None = None,
+    ) -> None:
         self._runtime = runtime
         self._listener = listener
+        self._command = command
         self._session: Session | None = None
         self._made: Conversation | None = None
         self._devices: dict[str, Choices] = {"microphones": [], "loudspeakers": []}
-        self._trying = False
+        self._trying: asyncio.Event | None = None
 
     @property
     def used(self) -> bool:
@@ -39,14 +48,14 @@ class DeskVoice:
         if self._made is None:
             from runtime.conversation import Conversation
 
-            self._made = Conversation(self._runtime, self._on_event)
+            self._made = Conversation(self._runtime, self.on_event, self._command)
             self._made.attach(self._session)
         return self._made
 
     def attach(self, session: Session | None) -> None:
         """Voice belongs to this chat now; None to none."""
         self._session = session
-        if self._made is not None and not self._trying:
+        if self._made is not None and self._trying is None:
             self._made.attach(session)
 
     def let_go(self, session: Session) -> None:
@@ -58,30 +67,38 @@ class DeskVoice:
         """Begin to listen for nobody, or end it; the Final that follows ends the trial."""
         made = self.conversation()
         if on:
-            self._trying = True
+            import asyncio  # here and not above: the first frame must not wait for it
+
+            self._trying = asyncio.Event()
             made.attach(None)
             await made.press()
         else:
             await made.release()
 
+    async def settled(self) -> None:
+        """Until no trial is under way."""
+        if self._trying is not None:
+            await self._trying.wait()
+
     async def choices(self, kind: str) -> Choices:
         """What a setting may be now: "microphones", "loudspeakers" (as far as they are known) or "voices"."""
         if kind == "voices":
-            import asyncio  # here and not above: the first frame must not wait for it
+            import asyncio
 
             return await asyncio.to_thread(_voices, self._runtime)
         return list(self._devices.get(kind, []))
 
-    def _on_event(self, event: Any) -> None:
+    def on_event(self, event: Any) -> None:
+        """Keep what is asked for later, end a trial, and pass the event on."""
         from runtime.conversation_events import Draft
         from voice.events import Devices, Final
 
         if isinstance(event, Devices):
             self._devices = {kind: list(getattr(event, kind)) for kind in self._devices}
-        if self._trying and (
-            isinstance(event, Draft) or (isinstance(event, Final) and not event.text.strip())
-        ):
-            self._trying = False
+        empty = isinstance(event, Final) and not event.text.strip()
+        if self._trying is not None and (empty or isinstance(event, Draft)):
+            self._trying.set()
+            self._trying = None
             self.conversation().attach(self._session)
             if isinstance(event, Draft):
                 return

@@ -354,5 +354,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Words], ...] = (
     (re.compile(r">="), " at least "),
     (re.compile(r"!="), " is not "),
     (re.compile(r"(?<=[A-Za-z])/(?=[A-Za-z])"), " "),
+    (re.compile(r"&&"), "&"),
+    (re.compile(r"[\s&<>=+^@~]+$"), ""),
     (_SIGN, _sign),
 )

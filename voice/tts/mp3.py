@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from voice.errors import VoiceError
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -39,7 +37,7 @@ class GrowingMp3:
             self._due = int(len(self._data) * _GROWTH)
 
     def end(self) -> None:
-        """No more bytes come: decode all there is."""
+        """No more bytes come: decode all there is. Like `add`, a ValueError where it is no MP3."""
         if self._data:
             self._decode()
 
@@ -49,6 +47,6 @@ class GrowingMp3:
         try:
             samples, rate = soundfile.read(io.BytesIO(self._data), dtype="float32", always_2d=True)
         except soundfile.LibsndfileError as error:
-            raise VoiceError("voice_edge_broken", reason=str(error)[:200]) from error
+            raise ValueError(str(error)) from error
         if len(samples) > len(self.samples):
             self.samples, self.rate = samples[:, 0].copy(), rate

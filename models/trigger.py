@@ -18,9 +18,11 @@ class Trigger:
 
     Marks inside reasoning are nothing. A mark of the model's own format begins a call at once. Fenced JSON
     that begins like a call is one where the reply begins with it (any fenced JSON, where the model was asked
-    for a list of calls); behind other words it must name a tool, because an answer may show JSON. Where
-    `concerned` is given, words that name a tool in backticks announce a call as well, and only the tools that
-    it returns may be called; with each comes how far the question speaks for it, in nats.
+    for a list of calls); behind other words it must name a tool, because an answer may show JSON. An object
+    without any mark is a call where the reply begins with it and it names a tool (or begins like a call,
+    where the model was asked for a list of them). Where `concerned` is given, words that name a tool in
+    backticks announce a call as well, and only the tools that it returns may be called; with each comes how
+    far the question speaks for it, in nats.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Trigger:
         self.weights: dict[str, float] = {}
         """How far the question speaks for the texts that may follow, once a call has begun."""
         self._text = ""
+        self._bare = self._may_be_bare()
         self._fence = -1
         self._leading = False
         self._announced = False
@@ -71,6 +74,7 @@ class Trigger:
         at = self._text.find(self._closing, start) if self._closing else -1
         if at >= 0:
             self._text, self._thinking = self._text[at + len(self._closing) :], False
+            self._bare = self._may_be_bare()
 
     def _grammar(self, start: int) -> str:
         constraint = self._constraint
@@ -84,7 +88,28 @@ class Trigger:
                 at = self._text.find(mark, start)
                 if at >= 0 and (found := self._found(mark, self._text[at + len(mark) :])):
                     return found
-        return self._fenced(start)
+        return self._fenced(start) or self._unmarked()
+
+    def _may_be_bare(self) -> bool:
+        return bool(self._head) and not self._constraint.at_start
+
+    def _unmarked(self) -> str:
+        """An object that begins the reply as a call's does."""
+        written = self._text.lstrip()
+        if not self._bare or not written:
+            return ""
+        head = self._head.removeprefix("[")
+        body = _solid(written)
+        inner = body.removeprefix("[")
+        name = inner[len(head) :]
+        if not head.startswith(inner[: len(head)]) or not any(one.startswith(name) for one in self._names):
+            self._bare = False
+        elif len(inner) >= len(head) and (self._constraint.known.array or self._tells(name)):
+            return self._found("", written, self._constraint.unmarked(array=body != inner))
+        return ""
+
+    def _tells(self, name: str) -> bool:
+        return any(one.startswith(name) and len(name) >= min(_TELLING, len(one)) for one in self._names)
 
     def _fenced(self, start: int) -> str:
         """A fence at the start of a line, from the first letters of a tool's name on."""
@@ -104,22 +129,23 @@ class Trigger:
                 return self._found(mark, written)
             elif len(body) > len(self._head):
                 name = body[len(self._head) :]
-                if any(one.startswith(name) and len(name) >= min(_TELLING, len(one)) for one in self._names):
+                if self._tells(name):
                     return self._found(mark, written)
                 if not any(one.startswith(name) for one in self._names):
                     self._fence = -1
         return ""
 
-    def _found(self, mark: str, written: str) -> str:
-        if self._constraint.known.array and mark.startswith(_FENCE):
+    def _found(self, mark: str, written: str, constraint: Constraint | None = None) -> str:
+        constraint = constraint or self._constraint
+        if constraint.known.array and mark.startswith(_FENCE):
             mark, written = mark[:-1], mark[-1] + written  # a whole fence would mean objects without a list
         grammar = None
         if self._concerned is not None:
             names = self._concerned()
-            narrowed = self._constraint.among(names)
+            narrowed = constraint.among(names)
             grammar = narrowed.grammar(mark, written)
             self.weights = {text: names[name] for name, text in narrowed.texts(mark, written).items()}
-        grammar = grammar or self._constraint.grammar(mark, written)
+        grammar = grammar or constraint.grammar(mark, written)
         self._over = grammar is not None
         return grammar or ""
 

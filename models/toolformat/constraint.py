@@ -36,6 +36,12 @@ class Constraint:
         """The same for calls of these tools alone."""
         return replace(self, tools=tuple(tool for tool in self.tools if tool[0] in names))
 
+    def unmarked(self, *, array: bool) -> Constraint:
+        """The same for a reply that begins with a call's object, or a list of them, without any mark; its one
+        mark is ""."""
+        known = replace(_fenced(self.known), section_close="", array=array)
+        return replace(self, known=known, marks=("",), at_start=True)
+
     def grammar(self, mark: str, written: str = "") -> str | None:
         """GBNF with the start symbol `root`, or None where `written` does not begin a call."""
         if mark != _FENCE and self.known.syntax == "channels":

@@ -96,6 +96,33 @@ def test_only_tools_that_are_concerned_may_be_called_unless_another_is_being_wri
     assert Trigger(held, concerned=dict).feed("<tool_call>")
 
 
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("bracket", ["", "[\n  "])
+def test_an_object_without_a_mark_is_a_call_where_the_reply_begins_with_it_and_names_a_tool(
+    size: int, bracket: str
+) -> None:
+    begun = bracket + '{"name": "'
+    assert place(begun, size) == -1
+    assert place(begun + "read_file", size) > len(begun)
+    assert place(begun + 'Ada", "age": 36}', size) == -1
+    assert place(bracket + '{"names": ["read_file"]}', size) == -1
+    assert place("It says: " + begun + 'read_file"', size) == -1
+    assert place("<think>a call</think>" + begun + "read_file", size) > 0
+
+
+def test_a_model_that_was_asked_for_a_list_is_held_from_the_name_of_an_object_without_a_mark_on() -> None:
+    listed = replace(
+        KNOWN, section_open="```json\n", call_open="", call_close="", section_close="\n```", array=True
+    )
+    held = constraint(listed, TOOLS)
+    assert held is not None
+    for begun, separator in (('{"name": "', "\\n"), ('[{"name": "', ", ")):
+        made = Trigger(held, concerned=lambda: {"read_file": 0.0, "write_file": -1.0})
+        grammar = made.feed(begun)
+        assert f'("{separator}" ' in grammar
+        assert made.weights == {'read_file"': 0.0, 'write_file"': -1.0}
+
+
 def test_a_fence_inside_a_line_is_text() -> None:
     assert place('write ```json {"name": "read_file"', 1) == -1
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 TAP = 0.25
 """A press shorter than this many seconds was a tap: the user is told that the button is held."""
 
+_OBSTACLES = tuple(
+    f"microphone_{what}" for what in ("missing", "busy", "refused", "gone", "unplugged", "unusable")
+)
+"""Troubles because of which nothing can be heard for now."""
+
 _QUIET_MS = 1500
 """The microphone counts as closed this long after it last told how loud it is."""
 
@@ -42,7 +47,7 @@ class VoiceConductor(QObject):
         self._talks = talks
         self._button = window.composer.voice
         self._state = "idle"
-        self._hint = ""
+        self._hint = self._obstacle = ""
         self._listens = False
         self._holding: object = None
         self._since = 0.0
@@ -73,6 +78,7 @@ class VoiceConductor(QObject):
         if self._holding is not None:
             return
         self._holding, self._since, self._thrown_away = source, time.monotonic(), False
+        self._obstacle = ""
         self._was_speaking = self._state == "speaking"
         self._window.captions.end()
         if self._state != "hearing":
@@ -203,8 +209,8 @@ class VoiceConductor(QObject):
                 self._on_trouble(code, dict(fields))
             case ev.Devices():
                 self.devices_changed.emit(event)
-                if event.microphones and self._button.look == "unavailable":
-                    self._draw()
+                self._obstacle = self._obstacle if not event.microphones else ""
+                self._draw()
             case _:
                 self._on_conversation(event)
 
@@ -250,14 +256,19 @@ class VoiceConductor(QObject):
 
     def _on_trouble(self, code: str, fields: Fields) -> None:
         words = sentence(code, **fields)
-        if code.startswith("microphone_"):
-            self._button.set_look("unavailable", words)
+        if code in _OBSTACLES:
+            self._obstacle = words
+            self._draw()
         self._window.toast.say(words, _("Voice settings"), self.open_settings)
 
     def _draw(self) -> None:
         looks = {"hearing": "hearing", "interrupted": "hearing", "thinking": "thinking"}
         look: Any = looks.get(self._state, "speaking" if self._state == "speaking" else "idle")
-        self._button.set_look(look)
+        if look == "idle" and self._obstacle:
+            look = "unavailable"
+        elif look == "idle" and self._button.look == "starting" and self._holding is not None:
+            look = "starting"
+        self._button.set_look(look, self._obstacle)
         self._window.composer.set_hint(_("Listening…") if look == "hearing" else self._hint)
         self._show_microphone()
 
@@ -272,6 +283,7 @@ class VoiceConductor(QObject):
 
     def _on_refused(self, code: str, fields: Fields) -> None:
         self._state = "idle"
+        self._button.set_look("idle")
         self._draw()
         self._on_trouble(code, fields)
 

@@ -193,7 +193,12 @@ def test_trouble_is_one_sentence_and_typing_goes_on(stage: Stage) -> None:
     say(stage, ev.Trouble("microphone_missing", {"name": "", "reason": "no device"}), ev.State("idle"))
     assert stage.window.toast.isVisible()
     assert stage.window.toast.buttons[0].text() == "Voice settings"
+    assert look(stage) == "unavailable"
+    assert stage.window.composer.voice.accessibleName().startswith("No microphone is connected")
     QTest.keyClicks(stage.window.composer.editor, "typing goes on")
+    let_go(stage)
+    say(stage, ev.Devices((("usb", "A headset"),), ()))
+    assert look(stage) == "idle"
     assert stage.window.composer.text() == "typing goes on"
 
 

@@ -25,6 +25,9 @@ Wanted = TypeVar("Wanted")
 FATAL = ("sound_", "voice_child_ended", "voice_gave_up", "voice_none")
 """Beginnings of codes after which no command of voice can go on."""
 
+_AFTERWARDS = 1.0
+"""Seconds in which the reason follows what was not heard."""
+
 
 class OneVoice:
     """Starts the child between `async with` and its end, and hands on its events in order.
@@ -49,6 +52,12 @@ class OneVoice:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.client.close()
+
+    async def reason(self) -> None:
+        """Wait a little for a trouble that ends the command, and raise it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_AFTERWARDS):
+                await self.until(lambda event: None)
 
     async def until(self, wanted: Callable[[VoiceEvent], Wanted | None]) -> Wanted:
         """What `wanted` makes of the first event for which that is not None. Raises OrionError for a trouble

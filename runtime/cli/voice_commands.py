@@ -66,7 +66,10 @@ async def _say(terminal: Terminal, text: str, config: VoiceConfig) -> None:
         async with OneVoice(config, ("loudspeaker_",), terminal_warning(terminal)) as voice:
             voice.client.say(text)
             voice.client.end_of_answer()
-            await voice.until(lambda event: event if isinstance(event, Spoken) else None)
+            spoken = await voice.until(lambda event: event if isinstance(event, Spoken) else None)
+            if not spoken.whole:
+                await voice.reason()
+                raise OrionError("speech_unheard")
     finally:
         entries.end(answer)
 
@@ -128,7 +131,10 @@ def _sounds(text: str, config: VoiceConfig, warn: Warn) -> Iterator[Sound]:
         warn(error.code, dict(error.fields))
 
     clauses = Clauses()
-    speaker = choose(config, trouble)
+    try:
+        speaker = choose(config, trouble)
+    except VoiceError as error:
+        raise OrionError(error.code, fault="user", **error.fields) from error
     try:
         for clause in [*clauses.add(text), *clauses.end()]:
             yield from speaker.speak(clause)

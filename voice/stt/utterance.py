@@ -146,7 +146,7 @@ class Utterance:
         self._left = [joined_up[whole:]]
         if not whole:
             return
-        self._sound += joined_up[:whole].reshape(-1, WINDOW)
+        self._sound.extend(joined_up[:whole].reshape(-1, WINDOW))
         for probability in activity.probabilities(joined_up[:whole]):
             self._stretch.feed(float(probability))
             if cut := self._stretch.cut:

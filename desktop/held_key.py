@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QWindow
 from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QWidget
 
@@ -14,6 +14,9 @@ _MODIFIERS = {
     Qt.KeyboardModifier.ShiftModifier: Qt.Key.Key_Shift,
     Qt.KeyboardModifier.MetaModifier: Qt.Key.Key_Meta,
 }
+REPEATS_MS = 12
+"""A key that is pressed again so soon was not let go: it repeats."""
+
 _FIRST_SILENT = 0x01000000
 """Qt's keys from here on stand for no character."""
 _TAKEN = (
@@ -65,6 +68,42 @@ def held_key(text: str) -> HeldKey | None:
     return HeldKey(key, modifiers)
 
 
+class Hold(QObject):
+    """Tells a key that repeats from one that is let go: X servers send both for each repetition, the next
+    press right behind. `began` once when it goes down, `ended` once when it stays up."""
+
+    began = Signal()
+    ended = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.down = False
+        self._up = QTimer(self)
+        self._up.setObjectName("key goes up")
+        self._up.setSingleShot(True)
+        self._up.setInterval(REPEATS_MS)
+        self._up.timeout.connect(self.end)
+
+    def press(self) -> None:
+        """The key was pressed, or repeats."""
+        self._up.stop()
+        if not self.down:
+            self.down = True
+            self.began.emit()
+
+    def release(self) -> None:
+        """The key was let go, unless it repeats."""
+        if self.down:
+            self._up.start()
+
+    def end(self) -> None:
+        """The key counts as up from now on."""
+        self._up.stop()
+        if self.down:
+            self.down = False
+            self.ended.emit()
+
+
 class WindowKey(QObject):
     """Watches one window for the key: `pressed` once when it goes down, `released` once when it or one of its
     modifiers goes up or the window loses the keyboard. No other part of the window sees the key, but for a
@@ -77,14 +116,15 @@ class WindowKey(QObject):
         super().__init__(window)
         self._window = window
         self._key: HeldKey | None = None
-        self._down = False
-        self._rest = False
-        """The key itself is still down after the modifier was let go: what it repeats is not written."""
+        self._talks = False
+        """It is down with its modifiers. It may stay down alone: what it repeats then is not written."""
+        self._hold = Hold(self)
+        self._hold.began.connect(self._begin)
+        self._hold.ended.connect(self._end)
 
     def set_key(self, key: HeldKey | None) -> None:
         """Watch for `key` from now on; None for no key."""
-        self._end()
-        self._rest = False
+        self._hold.end()
         self._key = key
         self._watch()
 
@@ -107,8 +147,7 @@ class WindowKey(QObject):
         if self._key is None:
             return False
         if kind == QEvent.Type.FocusOut:
-            self._rest = False
-            self._end()
+            self._hold.end()
         elif kind == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._on_press(event, self._key)
         elif kind == QEvent.Type.KeyRelease and isinstance(event, QKeyEvent):
@@ -118,28 +157,26 @@ class WindowKey(QObject):
     def _on_press(self, event: QKeyEvent, key: HeldKey) -> bool:
         if event.key() != key.key or isinstance(QApplication.focusWidget(), QKeySequenceEdit):
             return False
-        if self._down or self._rest:
-            return True
         wanted = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier == key.modifiers
-        if not wanted or event.isAutoRepeat():
+        if not self._hold.down and (event.isAutoRepeat() or not wanted):
             return False
-        self._down = True
-        self.pressed.emit()
+        self._hold.press()
         return True
 
     def _on_release(self, event: QKeyEvent, key: HeldKey) -> bool:
-        if event.isAutoRepeat():
-            return (self._down or self._rest) and event.key() == key.key
-        if event.key() == key.key and (self._down or self._rest):
-            self._rest = False
-            self._end()
+        if event.key() == key.key and self._hold.down:
+            if not event.isAutoRepeat():
+                self._hold.release()
             return True
-        if self._down and event.key() in key.modifier_keys:
-            self._rest = True
+        if event.key() in key.modifier_keys:
             self._end()
         return False
 
+    def _begin(self) -> None:
+        self._talks = True
+        self.pressed.emit()
+
     def _end(self) -> None:
-        if self._down:
-            self._down = False
+        if self._talks:
+            self._talks = False
             self.released.emit()

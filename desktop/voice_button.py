@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from desktop.held_key import Hold
 from desktop.icons import pixmap
 from desktop.theme import Theme, mix
 from resources.translation import _
@@ -33,6 +34,9 @@ class VoiceButton(QAbstractButton):
         super().__init__(parent)
         self._theme = theme
         self._down = False
+        self._hold = Hold(self)
+        self._hold.began.connect(self._begin)
+        self._hold.ended.connect(self._end)
         self._key = ""
         self._reason = ""
         self.look: Look = "idle"
@@ -205,16 +209,17 @@ class VoiceButton(QAbstractButton):
         if event.key() not in _KEYS:
             super().keyPressEvent(event)
         elif not event.isAutoRepeat():
-            self._begin()
+            self._hold.press()
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         if event.key() not in _KEYS:
             super().keyReleaseEvent(event)
         elif not event.isAutoRepeat():
-            self._end()
+            self._hold.release()
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.WindowDeactivate, QEvent.Type.FocusOut):
+            self._hold.end()
             self._end()
         elif event.type() == QEvent.Type.Show:
             self.set_look(self.look, self._reason)
@@ -223,4 +228,5 @@ class VoiceButton(QAbstractButton):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._moving.stop()
+        self._hold.end()
         self._end()

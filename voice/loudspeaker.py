@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from voice.device import fault
 from voice.devices import Device, Watch, devices, find, succeed
 from voice.errors import VoiceError
-from voice.output import FADE, STALL, Far, Output
+from voice.output import FADE, LONG, SHORT, STALL, Far, Output
 from voice.playlist import Playlist
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ IDLE = 10.0
 WAITING_BYTES = 32_000_000
 """How much sound may wait: nearly three minutes at 48 kHz."""
 
-_SLOW = 0.06
+_SLOW = 0.04
 """Seconds in a device's buffer beyond which it is emptied by force instead of playing the fade."""
 
 
@@ -51,6 +51,7 @@ class Loudspeaker:
         volume: float = 1.0,
     ) -> None:
         self._volume = volume
+        self._latency = SHORT
         self._wanted = device
         self._on_mark = on_mark
         self._on_far = on_far
@@ -124,6 +125,8 @@ class Loudspeaker:
             if queue is None or queue.waiting * 4 > WAITING_BYTES:
                 return False
             queue.add(samples, rate, mark)
+            if self._output is not None:
+                self._output.run()
         return True
 
     def end(self, mark: int) -> None:
@@ -146,12 +149,13 @@ class Loudspeaker:
                 self._list = None
                 return [] if old is None else old.heard(0)
             self._list = Playlist(old.rate)
+            heard = output.position()
             if output.delay() <= _SLOW:
-                output.playlist = self._list
-                return old.heard(old.taken + min(old.waiting, round(FADE * old.rate)))
-            heard = old.heard(output.position(old))
-            self._let_go()
-            return heard
+                heard = old.taken + min(old.waiting, round(FADE * old.rate))
+            else:
+                output.halt()
+            output.playlist = self._list
+            return old.heard(heard)
 
     def played(self) -> tuple[int, float] | None:
         """The mark that is heard now and how many seconds of it were; None where none is."""
@@ -167,30 +171,28 @@ class Loudspeaker:
 
     def _position(self) -> int:
         """How many frames of the list were heard; none since a stream that ended left only its rest."""
-        if self._list is None or self._output is None:
-            return 0
-        return self._output.position(self._list)
+        return 0 if self._output is None else self._output.position()
 
     def _go_to(self, device: Device) -> None:
-        """Play on `device` from where the last one stopped."""
+        """Be ready to play on `device` from where the last one stopped."""
         self._let_go()
-        output = Output(device, self._volume, self._wake)
-        if self._list is None:
-            self._list = Playlist(output.rate)
-        elif self._list.rate != output.rate:
-            self._list = self._list.rest(0, output.rate)
-        output.start(self._list)
-        self._output = output
+        self._output = output = Output(device, self._list, self._latency, self._wake)
+        output.volume = self._volume
+        self._list = output.playlist
         if device.muted:
             self._untold.append(fault("loudspeaker", "muted", name=device.name))
             self._wake.set()
+        if self._list.waiting:
+            output.run()
 
     def _let_go(self) -> None:
         """Close the device, and keep of the list what it has not played."""
         output, self._output = self._output, None
         if output is not None:
-            heard = 0 if self._list is None else output.position(self._list)
+            heard = output.position()
             output.close()
+            if output.starved:
+                self._latency = LONG
             if self._list is not None:
                 self._list = self._list.rest(heard, self._list.rate)
 
@@ -199,7 +201,7 @@ class Loudspeaker:
     def _run(self) -> None:
         far = Far()
         while True:
-            self._wake.wait(None if self._output is None else STALL / 4)
+            self._wake.wait(STALL / 4 if self._output is not None else None)
             self._wake.clear()
             with self._lock:
                 if self._closing:
@@ -245,16 +247,16 @@ class Loudspeaker:
         if present is not None or broken:
             if broken and not output.made:
                 raise fault("loudspeaker", "gone", name=output.device.name)
-            after = succeed(
-                output.device, self._wanted, devices() if present is None else present, broken=broken
-            )
+            present = devices() if present is None else present
+            after = succeed(output.device, self._wanted, present, broken=broken)
             output.device = after.device
             if after.trouble is not None:
                 self._untold.append(after.trouble)
             if after.reopen:
                 self._go_to(after.device)
-            return
-        if self._list.waiting or self._position() < self._list.taken:
+        elif not output.is_quiet():
             output.quiet_since = now
-        elif now - output.quiet_since > IDLE:
+        elif now - output.quiet_since > IDLE or (output.starved and self._latency < LONG):
             self._let_go()
+        else:
+            output.halt()

@@ -221,7 +221,10 @@ class _Capture:
 
     def _heard(self, data: Any, moment: Any, status: Any) -> None:
         age = max(0.0, moment.currentTime - moment.inputBufferAdcTime)
-        self._timeline.tick(self._ring.written, time.monotonic() - age)
+        now = time.monotonic()
+        if status.input_overflow:
+            self._timeline.restart(self._ring.written, now)
+        self._timeline.tick(self._ring.written, now - age)
         if not self._ring.write(data) or status.input_overflow:
             self.overruns += 1
         self._wake.set()

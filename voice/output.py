@@ -24,81 +24,114 @@ FADE = 0.005
 STALL = 1.0
 """Seconds in which the device takes nothing, after which it is taken for broken."""
 
-_LATENCY = 0.02
-"""Seconds that the device's buffer holds: less starves on a busy machine, more is slow to fall silent."""
+TAIL = 0.5
+"""Seconds of silence after the last sound, at the end of which the device is halted."""
 
-_TAIL = 0.5
-"""Seconds after the last sound in which `wake` is still set, so that its end is noticed."""
+SHORT = 0.02
+"""Seconds that the device's buffer holds at first, which is soon empty when it has to fall silent."""
+
+LONG = 0.08
+"""The same on a machine so busy that a shorter buffer runs dry."""
+
+
+LEAD = 0.01
+"""Seconds of silence before the first sound: the first milliseconds after a start do not always get out."""
 
 
 class Output:
-    """Plays `playlist` on `device`. The list may be exchanged at any time: the old one fades out.
+    """Plays `playlist` on `device` while it runs. The list may be exchanged: the old one fades out.
 
-    `played` holds what was given to the device, as (frame number, mono frames), for one reader; `wake` is
-    set when there is more. The maker starts and closes it.
+    A device that is halted starts with the first frames at once, while one that plays silence would first
+    play what its buffer holds. `played` holds what was given to the device, as (frame number, mono frames),
+    for one reader; `wake` is set when there is more. The maker closes it. Not for several threads at once,
+    but for `position` and `delay`.
     """
 
-    def __init__(self, device: Device, volume: float, wake: threading.Event) -> None:
+    def __init__(
+        self, device: Device, playlist: Playlist | None, latency: float, wake: threading.Event
+    ) -> None:
         self.device = device
-        self.volume = volume
+        self.volume = 1.0
+        self.starved = 0
         self.made = 0
         self.quiet_since = time.monotonic()
         self.played: deque[tuple[int, Samples]] = deque(maxlen=1000)
         self._wake = wake
         self._ended = False
-        self._last = time.monotonic()
-        self._sounded = -1
-        self._stream = Stream(device, self._fill, self._on_finished, _LATENCY)
+        self._fresh = True
+        self._lead = 0
+        self._last = 0.0
+        self._sounded = 0
+        self._stream = Stream(device, self._fill, self._on_finished, latency)
         self.rate = self._stream.rate
         self.timeline = Timeline(self.rate)
-        self.playlist = self._playing = Playlist(self.rate)
-
-    def start(self, playlist: Playlist) -> None:
-        """Begin to play `playlist`, which is at the stream's rate."""
+        if playlist is None:
+            playlist = Playlist(self.rate)
+        elif playlist.rate != self.rate:
+            playlist = playlist.rest(0, self.rate)
         self.playlist = self._playing = playlist
-        self._stream.start()
+
+    def run(self) -> None:
+        """Begin to play where it does not; VoiceError where the device refuses."""
+        if not self._stream.running:
+            self._last, self._fresh, self._playing = time.monotonic(), True, self.playlist
+            self._stream.start()
+
+    def halt(self) -> None:
+        """Stop at once and drop what is in the device's buffer."""
+        self._stream.halt()
 
     def close(self) -> None:
         """Let the device go; what is in its buffer is not heard."""
         self._stream.close()
 
-    def position(self, playlist: Playlist) -> int:
-        """How many frames of `playlist` were heard until now."""
+    def position(self) -> int:
+        """How many frames of the list were heard until now."""
         frame = self.timeline.frame_at(time.monotonic())
-        return 0 if frame is None else playlist.position(frame)
+        return 0 if frame is None else self.playlist.position(frame)
 
     def delay(self) -> float:
         """Seconds until what is given to the device now is heard."""
         heard = self.timeline.time_of(self.made)
         return 0.0 if heard is None else max(0.0, heard - time.monotonic())
 
+    def is_quiet(self) -> bool:
+        """Whether all was heard, and then silence for a while."""
+        return not self.playlist.waiting and self.made >= self._sounded + TAIL * self.rate
+
     def is_broken(self) -> bool:
         """Whether the stream ended by itself or stands still."""
-        return self._ended or time.monotonic() - self._last > STALL
+        return self._ended or (self._stream.running and time.monotonic() - self._last > STALL)
 
     def _fill(self, data: Any, moment: Any, status: Any) -> None:
         import numpy as np
 
-        del status
         count, frame, self._last = len(data), self.made, time.monotonic()
-        self.timeline.tick(frame, self._last + max(0.0, moment.outputBufferDacTime - moment.currentTime))
-        mono, faded = np.zeros(count, np.float32), 0
+        lead = moment.outputBufferDacTime - moment.currentTime
+        if self._fresh or status.output_underflow:
+            self.starved += not self._fresh
+            self._lead = round(LEAD * self.rate) if self._fresh else 0
+            self._fresh = False
+            self.timeline.restart(frame, self._last)
+        elif lead > 0:  # while the buffer is filled for the first time nothing is reported
+            self.timeline.tick(frame, self._last + lead)
+        mono, at = np.zeros(count, np.float32), min(self._lead, count)
+        self._lead -= at
         playlist = self.playlist
         if playlist is not self._playing:
-            rest = self._playing.take(min(count, round(FADE * self.rate)), frame)
-            faded = len(rest)
-            mono[:faded] = rest * np.linspace(1.0, 0.0, faded, dtype=np.float32)
+            rest = self._playing.take(min(count - at, round(FADE * self.rate)), frame + at)
+            mono[at : at + len(rest)] = rest * np.linspace(1.0, 0.0, len(rest), dtype=np.float32)
             self._playing = playlist
-        piece = playlist.take(count - faded, frame + faded)
-        mono[faded : faded + len(piece)] = piece
+            at += len(rest)
+        piece = playlist.take(count - at, frame + at)
+        mono[at : at + len(piece)] = piece
         mono *= self.volume
         data[:] = np.clip(mono, -1.0, 1.0, out=mono)[:, None]
         self.made = frame + count
-        if faded or len(piece):
+        if at or len(piece):
             self._sounded = self.made
-        if self._sounded >= 0 and frame < self._sounded + _TAIL * self.rate:
-            self.played.append((frame, mono))
-            self._wake.set()
+        self.played.append((frame, mono))
+        self._wake.set()
 
     def _on_finished(self) -> None:
         self._ended = True

@@ -32,8 +32,8 @@ class Stream:
 
     After `start`, `callback(data, moment, status)` runs in PortAudio's thread, with `data` of shape (frames,
     channels) to be read (microphone) or filled (loudspeaker); it may not wait for anything. `finished` is
-    called there when the stream ends by itself. `latency` is how many seconds the device should hold. The
-    maker closes the stream.
+    called there when the stream ends by itself. `latency` is how many seconds the device should hold.
+    `running` is whether it was started. The maker closes it.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class Stream:
         latency: float,
     ) -> None:
         self.device = device
+        self.running = False
         self._finished = finished
         self._closed = False
         with _library:
@@ -54,23 +55,30 @@ class Stream:
 
     def start(self) -> None:
         """Begin to call; VoiceError, and the stream is closed, where that is not possible."""
+        self.running = True
         try:
             self._stream.start()
         except _sounddevice().PortAudioError as error:
             self.close()
             raise meaning(self.device.kind, self.device.name, error) from error
 
+    def halt(self) -> None:
+        """Drop what is in the buffer; no callback comes until it is started again."""
+        if self.running:
+            self.running = False
+            self._stream.abort()
+
     def close(self) -> None:
-        """Drop what is in the buffer and let the device go; no callback comes afterwards."""
+        """Halt and let the device go."""
         with _library:
             if not self._closed:
                 self._closed = True
                 _open.remove(self)
-                self._stream.abort()
+                self.halt()
                 self._stream.close()
 
     def _on_finished(self) -> None:
-        if not self._closed:
+        if self.running:
             self._finished()
 
 

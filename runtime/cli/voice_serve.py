@@ -6,6 +6,7 @@ import asyncio
 import json as json_format
 import os
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -70,7 +71,7 @@ def serve(
             raise
     except VoiceError as error:
         raise OrionError(error.code, fault="user", **error.fields) from None
-    with logging_to(home.logs, door=DOOR):
+    with logging_to(home.logs, door=DOOR), suppress(KeyboardInterrupt):
         services = _services(home, minutes)
         _announce(terminal, speech, transcription, as_json=json)
         _run(services, speech, transcription, token)

@@ -11,21 +11,13 @@ from voice.errors import Field, VoiceError
 
 _KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _RETRY_SECONDS = "5"
-_OURS = 500
-"""The status of a VoiceError that is not listed: the request was right, the machine is not."""
-
 _STATUS = {
     "recogniser_unusable": 503,
-    "sound_damaged": 400,
-    "sound_empty": 400,
-    "sound_foreign": 400,
-    "sound_rate": 400,
-    "sound_too_long": 400,
-    "sound_unreadable": 400,
     "speech_nothing_to_say": 400,
     "voice_language": 400,
     "voice_none": 400,
 }
+_FILE_FAULT = "sound_"
 
 
 class Refusal(Exception):
@@ -43,7 +35,8 @@ class Refusal(Exception):
         """What an engine or a sound file that failed means for the request; a Refusal stays what it is."""
         if isinstance(error, Refusal):
             return error
-        return cls(_STATUS.get(error.code, _OURS), error.code, param, **error.fields)
+        status = 400 if error.code.startswith(_FILE_FAULT) else _STATUS.get(error.code, 500)
+        return cls(status, error.code, param, **error.fields)
 
     @classmethod
     def of_fields(cls, error: ValidationError) -> Refusal:

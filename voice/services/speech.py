@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from voice.errors import VoiceError
+from voice.services.departure import unless_gone
 from voice.services.encoding import MEDIA_TYPES
 from voice.services.engine import Engine
 from voice.services.limits import Limits
@@ -18,7 +19,7 @@ from voice.services.names import SPEECH_MODELS, VOICES
 from voice.services.recital import Recital
 from voice.services.refusal import Refusal
 from voice.services.speakers import Speakers
-from voice.services.stream import EVENTS, Stream, audio_events
+from voice.services.stream import EVENTS, Stream, audio_events, first
 
 _FIELDS = TypeAdapter(dict[str, Any])
 
@@ -62,10 +63,10 @@ class SpeechService:
         if wanted.stream_format == "sse":
             pieces, media_type = audio_events(pieces), EVENTS
         try:
-            first = await anext(pieces)
+            begun = await unless_gone(request, first(pieces))
         except VoiceError as error:
             raise Refusal.of(error, "input") from None
-        return Stream(first, pieces, media_type)
+        return Stream(begun, pieces, media_type)
 
     def _checked_voice(self, wanted: SpeechRequest) -> str:
         """The name of the voice to use, empty for the one that fits; raises Refusal."""

@@ -32,6 +32,11 @@ class Stream(StreamingResponse):
             await self._pieces.aclose()
 
 
+async def first(pieces: AsyncGenerator[bytes]) -> bytes:
+    """The first piece, which shows whether there is an answer at all; raises what making it raises."""
+    return await anext(pieces)
+
+
 def event(data: dict[str, Any]) -> bytes:
     """One server-sent event."""
     return f"data: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
@@ -66,8 +71,9 @@ async def transcript_events(pieces: AsyncGenerator[str], whole: Callable[[], str
     try:
         async with aclosing(pieces):
             async for piece in pieces:
-                begun = True
-                yield event({"type": "transcript.text.delta", "delta": piece})
+                if piece:
+                    begun = True
+                    yield event({"type": "transcript.text.delta", "delta": piece})
     except (Refusal, VoiceError) as error:
         if not begun:
             raise

@@ -7,17 +7,18 @@ from contextlib import aclosing
 from functools import partial
 from typing import IO
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from voice.errors import VoiceError
+from voice.services.departure import unless_gone
 from voice.services.engine import Engine
 from voice.services.hearing import Hearing
 from voice.services.languages import NAMES
 from voice.services.limits import Limits
 from voice.services.passages import Passages
 from voice.services.refusal import Refusal
-from voice.services.stream import EVENTS, Stream, transcript_events
+from voice.services.stream import EVENTS, Stream, first, transcript_events
 from voice.services.transcript import Transcript
 from voice.services.transcription_request import TranscriptionRequest, sound_in
 
@@ -52,11 +53,8 @@ class TranscriptionService:
         try:
             if wanted.stream:
                 events = transcript_events(texts, lambda: transcript.text)
-                return Stream(await anext(events), events, EVENTS)
-            async with aclosing(texts):
-                async for _text in texts:
-                    if await request.is_disconnected():
-                        raise ClientDisconnect
+                return Stream(await unless_gone(request, first(events)), events, EVENTS)
+            await unless_gone(request, _to_the_end(texts))
         except VoiceError as error:
             raise Refusal.of(error, "file") from None
         return _answer(wanted, transcript)
@@ -87,6 +85,12 @@ class TranscriptionService:
                         yield await self._engine.run(partial(hear, passage, language=language))
         finally:
             self._reading.submit(passages.close)
+
+
+async def _to_the_end(texts: AsyncGenerator[str]) -> None:
+    async with aclosing(texts):
+        async for _text in texts:
+            pass
 
 
 def _answer(wanted: TranscriptionRequest, transcript: Transcript) -> Response:

@@ -65,7 +65,7 @@ class Child:
         self._parts = Parts()
         report = Report(outlet.tell, self._on_change, self._on_deaf, lambda: self._post(self._announce))
         self._ears = Ears(self._parts.microphone(""), self._hearing, report)
-        self._stand = Stand(self._mouth, self._ears.far, self._on_mute)
+        self._stand = Stand(self._mouth, self._ears.far, self._on_horn)
 
     # --- called in other threads --------------------------------------------------------------------------
 
@@ -104,12 +104,18 @@ class Child:
     def _on_trouble(self, error: VoiceError) -> None:
         self._post(lambda: self._tell_once(error))
 
-    def _on_deaf(self, error: VoiceError) -> None:
-        self._post(lambda: self._deaf(error))
+    def _on_deaf(self, error: VoiceError, lost: bool) -> None:
+        self._post(lambda: self._deaf(error) if lost else self._tell_once(error))
 
     def _on_mute(self, error: VoiceError) -> None:
         number = self._stand.number
         self._post(lambda: self._mute(error, number))
+
+    def _on_horn(self, error: VoiceError) -> None:
+        if error.code == "loudspeaker_gone":
+            self._on_mute(error)
+        else:
+            self._on_trouble(error)
 
     def _on_change(self, change: Change) -> None:
         self._post(lambda: self._spoke(change))
@@ -227,7 +233,6 @@ class Child:
             self._ending = False
             self._step("answer_end")
         if not self._mouth.unheard and self._turns.unheard:
-            self._stand.steady()
             self._step("heard_all")
 
     def _deaf(self, error: VoiceError) -> None:

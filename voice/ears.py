@@ -71,12 +71,13 @@ class Report:
     """Where the ears report to; called in their threads, and returns at once.
 
     `tell` gets Level and Partial; `change` comes when somebody begins or ends to speak and no key tells it;
-    `trouble` gets a fault of the microphone; `opened` comes when the microphone was opened or closed.
+    `trouble` gets a fault of the microphone, and whether it is lost with it; `opened` comes when it was
+    opened or closed.
     """
 
     tell: Callable[[VoiceEvent], None]
     change: Callable[[Change], None]
-    trouble: Callable[[VoiceError], None]
+    trouble: Callable[[VoiceError, bool], None]
     opened: Callable[[], None]
 
 
@@ -212,6 +213,9 @@ class Ears:
     def _needed(self) -> bool:
         return self._hands_free or self._hearing.is_open
 
+    def _trouble(self, error: VoiceError) -> None:
+        self._report.trouble(error, error.code == "microphone_gone")
+
     # --- in the ears' own thread ------------------------------------------------------------------------
 
     def _run(self) -> None:
@@ -224,11 +228,11 @@ class Ears:
     def _open(self) -> None:
         if self._microphone is not None:
             return
-        microphone = self._source(self._heard, self._report.trouble)
+        microphone = self._source(self._heard, self._trouble)
         try:
             microphone.open()
         except VoiceError as error:
-            self._report.trouble(error)
+            self._report.trouble(error, True)
         else:
             self._microphone = microphone
 

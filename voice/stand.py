@@ -12,28 +12,24 @@ from voice.mouth import Mouth
 if TYPE_CHECKING:
     from voice.sound import Samples
 
-SPARES = 2
-"""How often in a row another loudspeaker takes over."""
-
 
 class Stand:
-    """Makes and closes loudspeakers for a mouth. One thread calls it; `lost` comes in the loudspeaker's."""
+    """Makes and closes loudspeakers for a mouth. One thread calls it; `trouble` comes in theirs."""
 
     def __init__(
         self,
         mouth: Mouth,
         far: Callable[[Samples, float], None],
-        lost: Callable[[VoiceError], None],
+        trouble: Callable[[VoiceError], None],
     ) -> None:
         self.number = 0
         """Counts the loudspeakers, so that the fault of an earlier one is known for what it is."""
         self._mouth = mouth
         self._far = far
-        self._lost = lost
+        self._trouble = trouble
         self._wished = ""
         self._device = ""
         self._volume = 1.0
-        self._spares = 0
         self._horn: Loudspeaker | None = None
 
     @property
@@ -47,7 +43,7 @@ class Stand:
         if self._horn is not None and (device, device) == (self._wished, self._device):
             self._horn.volume = volume
             return
-        self._wished, self._spares = device, 0
+        self._wished = device
         self._put(device)
 
     def prepare(self) -> None:
@@ -58,15 +54,11 @@ class Stand:
             except VoiceError:
                 return
 
-    def steady(self) -> None:
-        """What was to be said has been said: the loudspeaker works."""
-        self._spares = 0
-
     def replace(self) -> bool:
-        """Go on with the system's own loudspeaker; False when it does not work either."""
-        if self._spares >= SPARES:
+        """Go on with the system's own loudspeaker in place of the chosen one; False when that is the one
+        that failed, or does not work either."""
+        if not self._device:
             return False
-        self._spares += 1
         self._put("")
         assert self._horn is not None
         try:
@@ -84,7 +76,7 @@ class Stand:
     def _put(self, device: str) -> None:
         self.number += 1
         old, self._device = self._horn, device
-        horn = Loudspeaker(device, self._mouth.on_mark, self._far, self._lost, self._volume)
+        horn = Loudspeaker(device, self._mouth.on_mark, self._far, self._trouble, self._volume)
         self._horn = horn
         self._mouth.play_on(horn)
         if old is not None:

@@ -111,7 +111,7 @@ class House:
         self.missing = False
         self.words: list[Words] = []
         self.hearing = Hearing(lambda final, thrown: self.finals.append((final, thrown)), self.faults.append)
-        report = Report(self.events.append, self.changes.append, self.faults.append, self._opened)
+        report = Report(self.events.append, self.changes.append, self._fault, self._opened)
         self.ears = Ears(self.make, self.hearing, report)
         self.count = 0
         self.clock = time.monotonic()
@@ -121,6 +121,10 @@ class House:
         self.microphones.append(Microphone(heard))
         self.microphones[-1].missing = self.missing
         return self.microphones[-1]
+
+    def _fault(self, error: VoiceError, lost: bool) -> None:
+        assert lost
+        self.faults.append(error)
 
     def _opened(self) -> None:
         self.openings += 1

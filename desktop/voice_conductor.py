@@ -6,7 +6,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
 from desktop import desk_voice
@@ -17,10 +17,12 @@ from desktop.held_key import WindowKey, held_key
 from desktop.window import MainWindow
 from resources.sentences import sentence
 from resources.translation import _
+from runtime.events import ApprovalReceived, Done, Event
 
 if TYPE_CHECKING:
     from desktop.hot_key import HotKey
-    from voice.events import State
+    from desktop.voice_button import Look
+    from voice.events import State, TurnState
 
 TAP = 0.25
 """A press shorter than this many seconds was a tap: the user is told that the button is held."""
@@ -29,9 +31,6 @@ _OBSTACLES = tuple(
     f"microphone_{what}" for what in ("missing", "busy", "refused", "gone", "unplugged", "unusable")
 )
 """Troubles because of which nothing can be heard for now."""
-
-_QUIET_MS = 1500
-"""The microphone counts as closed this long after it last told how loud it is."""
 
 
 class VoiceConductor(QObject):
@@ -46,7 +45,7 @@ class VoiceConductor(QObject):
         self._bridge = bridge
         self._talks = talks
         self._button = window.composer.voice
-        self._state = "idle"
+        self._state: TurnState = "idle"
         self._hint = self._obstacle = ""
         self._listens = False
         self._holding: object = None
@@ -55,13 +54,10 @@ class VoiceConductor(QObject):
         self._fetching = self._was_speaking = False
         self._hot: HotKey | None = None
         self.key = WindowKey(window)
-        self._quiet = QTimer(self)
-        self._quiet.setObjectName("microphone quiet")
-        self._quiet.setSingleShot(True)
-        self._quiet.setInterval(_QUIET_MS)
-        self._quiet.timeout.connect(self._show_microphone)
+        self._open = False
         bridge.spoke.connect(self.on_event)
         talks.shown.connect(self._on_shown)
+        talks.happened.connect(self._on_session)
         for source in (self._button, self.key):
             pressed = source.held if source is self._button else source.pressed
             released = source.let_go if source is self._button else source.released
@@ -120,10 +116,11 @@ class VoiceConductor(QObject):
         self._bridge.ask(desk_voice.cancel)
 
     def take_escape(self) -> bool:
-        """Esc: throw away what is being said, or stop speaking; False when there is neither."""
+        """Esc: throw away what is being said, or stop speaking; False when there is neither, or a question is
+        open that Esc denies."""
         if self._state in ("hearing", "interrupted") and (self._holding is not None or self._fetching):
             self.cancel()
-        elif self._state == "speaking":
+        elif self._state == "speaking" and self._window.approval.isHidden():
             self.hush()
         else:
             return False
@@ -192,7 +189,7 @@ class VoiceConductor(QObject):
 
         match event:
             case ev.Level(level=level):
-                self._on_level(level)
+                self._button.set_level(level)
             case ev.Partial(text=text, stable=stable):
                 self._fetching = True
                 if not self._thrown_away:
@@ -232,7 +229,7 @@ class VoiceConductor(QObject):
                 pass
 
     def _on_state(self, event: State) -> None:
-        self._state = event.state
+        self._state, self._open = event.state, event.open
         if event.state == "hearing":
             self._fetching = True
         else:
@@ -241,11 +238,6 @@ class VoiceConductor(QObject):
             self._window.captions.end()
         self._button.set_hands_free(event.on)
         self._draw()
-
-    def _on_level(self, level: float) -> None:
-        self._button.set_level(level)
-        self._quiet.start()
-        self._show_microphone()
 
     def _on_final(self, text: str, seconds: float, hands_free: bool) -> None:
         self._fetching = False
@@ -262,23 +254,29 @@ class VoiceConductor(QObject):
         self._window.toast.say(words, _("Voice settings"), self.open_settings)
 
     def _draw(self) -> None:
-        looks = {"hearing": "hearing", "interrupted": "hearing", "thinking": "thinking"}
-        look: Any = looks.get(self._state, "speaking" if self._state == "speaking" else "idle")
-        if look == "idle" and self._obstacle:
+        look: Look = "idle"
+        if self._state in ("hearing", "interrupted"):
+            look = "hearing" if self._open else "starting"
+        elif self._state in ("thinking", "speaking"):
+            look = self._state
+        elif self._obstacle:
             look = "unavailable"
-        elif look == "idle" and self._button.look == "starting" and self._holding is not None:
+        elif self._button.look == "starting" and self._holding is not None:
             look = "starting"
         self._button.set_look(look, self._obstacle)
         self._window.composer.set_hint(_("Listening…") if look == "hearing" else self._hint)
-        self._show_microphone()
+        self._window.status.set_microphone(self._open)
 
-    def _show_microphone(self) -> None:
-        listening = self._state in ("hearing", "interrupted") or self._quiet.isActive()
-        self._window.status.set_microphone(listening)
+    def _on_session(self, event: Event) -> None:
+        if self._hint and isinstance(event.body, ApprovalReceived | Done):
+            self._hint = ""
+            self._draw()
 
     # --- small answers --------------------------------------------------------------------------------
 
     def _on_shown(self, card: dict[str, Any]) -> None:
+        self._hint = ""
+        self._draw()
         self._bridge.ask(desk_voice.attach, card["id"])
 
     def _on_refused(self, code: str, fields: Fields) -> None:

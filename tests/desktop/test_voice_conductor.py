@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from runtime.conversation_events import Asking, ConversationEvent, Draft
 from runtime.errors import OrionError
-from runtime.events import StateChange
+from runtime.events import ApprovalReceived, ApprovalRequired, StateChange
 from tests.desktop.stage import Stage
 from voice import events as ev
 
@@ -52,7 +52,9 @@ def test_holding_the_button_speaks_and_letting_go_sends(stage: Stage) -> None:
     hold(stage)
     assert stage.bridge.names()[-1] == "press"
     assert look(stage) == "starting"
-    say(stage, ev.State("hearing"), ev.Level(0.5))
+    say(stage, ev.State("idle"), ev.Devices((), ()), ev.State("hearing"))
+    assert look(stage) == "starting", "the microphone is not open yet"
+    say(stage, ev.State("hearing", open=True), ev.Level(0.5))
     assert look(stage) == "hearing"
     assert stage.window.composer.editor.placeholderText() == "Listening…"
     assert stage.window.status.microphone.isVisible()
@@ -88,7 +90,7 @@ def test_what_was_typed_stays_beside_what_is_said(stage: Stage) -> None:
     editor = stage.window.composer.editor
     QTest.keyClicks(editor, "Look at this:")
     hold(stage)
-    say(stage, ev.State("hearing"), ev.Partial("how much rain", 3))
+    say(stage, ev.State("hearing", open=True), ev.Partial("how much rain", 3))
     assert spoken_text(stage) == " how much rain"
     assert stage.window.composer.text() == "Look at this:"
     QTest.keyClick(editor, Qt.Key.Key_Escape)
@@ -135,6 +137,9 @@ def test_a_question_says_what_to_answer(stage: Stage) -> None:
     editor = stage.window.composer.editor
     say(stage, Asking("a1", "yes, write notes", False))
     assert "yes, write notes" in editor.placeholderText()
+    stage.happen(ApprovalReceived("a1", "approve", "once", "voice"))
+    assert editor.placeholderText() == "Write a message"
+    say(stage, Asking("a1", "yes, write notes", False))
     say(stage, Asking("a1", "", True))
     assert editor.placeholderText() == "Write a message"
 
@@ -142,7 +147,7 @@ def test_a_question_says_what_to_answer(stage: Stage) -> None:
 def test_escape_throws_away_before_it_stops_the_turn(stage: Stage) -> None:
     stage.happen(StateChange("IDLE", "THINKING"))
     hold(stage)
-    say(stage, ev.State("hearing"))
+    say(stage, ev.State("hearing", open=True))
     stage.conductor.on_escape()
     assert stage.bridge.names()[-1] == "cancel"
     let_go(stage)
@@ -182,7 +187,7 @@ def test_a_tap_says_that_the_button_is_held_but_not_when_it_stopped_the_voice(st
 
 def test_an_utterance_without_words_is_told(stage: Stage) -> None:
     hold(stage)
-    say(stage, ev.State("hearing"))
+    say(stage, ev.State("hearing", open=True))
     let_go(stage)
     say(stage, ev.Final("", "", 2.0), ev.State("idle"))
     assert stage.window.toast.text.text() == "Nothing was understood."
@@ -224,11 +229,21 @@ def test_hands_free_is_a_line_of_the_menu(stage: Stage) -> None:
     assert stage.bridge.last("hands_free") == (False,)
 
 
-def test_the_open_microphone_is_shown_and_its_end(qtbot: QtBot, stage: Stage) -> None:
+def test_the_open_microphone_is_shown_and_its_end(stage: Stage) -> None:
     mark = stage.window.status.microphone
-    say(stage, ev.Level(0.1))
+    say(stage, ev.State("idle", open=True))
     assert mark.isVisible()
-    qtbot.waitUntil(mark.isHidden)
+    say(stage, ev.State("idle"))
+    assert mark.isHidden()
+
+
+def test_escape_denies_a_question_that_is_read_aloud(stage: Stage) -> None:
+    asked = ApprovalRequired("a1", "write_file", {}, "d", "medium", "Write a file", "+a", {"once": ""})
+    stage.happen(StateChange("IDLE", "TOOL_CALLING"), asked)
+    say(stage, ev.State("speaking"), ev.Speaking("May I?", "May I?", 1.0))
+    stage.conductor.on_escape()
+    assert stage.bridge.last("answer")[2] == "deny"
+    say(stage, ev.State("idle"))
 
 
 def test_voice_belongs_to_the_chat_in_front(stage: Stage) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING
@@ -66,10 +67,13 @@ class EdgeVoice:
     """One voice of the service. Nothing is opened before `speak`, and nothing stays open after it.
 
     `proxy` is an HTTP proxy's address or empty. `endpoint` stands for the service's own origin
-    ("http://host:port") where something else speaks its protocol; empty means the service.
+    ("http://host:port") where something else speaks its protocol; empty means the service. `patience` is how
+    many seconds it may say nothing.
     """
 
-    def __init__(self, name: str, proxy: str = "", endpoint: str = "") -> None:
+    def __init__(
+        self, name: str, proxy: str = "", endpoint: str = "", patience: int = SILENCE_SECONDS
+    ) -> None:
         short = name.removeprefix(PREFIX)
         match = _NAME.fullmatch(short)
         if match is None:
@@ -79,6 +83,7 @@ class EdgeVoice:
         self._short = short
         self._proxy = proxy
         self._endpoint = endpoint
+        self._patience = patience
         self._loop = Loop()
 
     def load(self) -> None:
@@ -120,9 +125,9 @@ class EdgeVoice:
                     connector=route,
                     proxy=self._proxy or None,
                     connect_timeout=CONNECT_SECONDS,
-                    receive_timeout=SILENCE_SECONDS,
+                    receive_timeout=self._patience,
                 )
-                async for sound in hearing.of(asked):
+                async for sound in hearing.of(asked, self._patience):
                     yield sound
                 if asked.state["chunk_audio_bytes"]:  # only the service's word that it has finished resets it
                     raise VoiceError("voice_edge_cut", voice=self.name)
@@ -145,9 +150,11 @@ class _Hearing:
         self._marks: list[tuple[float, int]] = []
         self._given = 0
 
-    async def of(self, asked: Communicate) -> AsyncIterator[Sound]:
-        """The sound of `asked`, to its end or to where it breaks."""
-        async for message in asked.stream():
+    async def of(self, asked: Communicate, patience: float) -> AsyncIterator[Sound]:
+        """The sound of `asked`, to its end or to where it breaks; TimeoutError after `patience` seconds of
+        nothing, of which the client itself has no notion once it is connected."""
+        messages = asked.stream()
+        while (message := await asyncio.wait_for(anext(messages, None), patience)) is not None:
             if message["type"] == "audio":
                 self._mp3.add(message["data"])
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -254,11 +254,14 @@ class Runtime:
         self.settings = save_settings(self.home.settings_file, changes)
         return self.settings
 
-    def conversation(self, on_event: Callable[[ConversationEvent], None]) -> Conversation:
-        """The voice of this process for one door, closed by the runtime; nothing starts before it is used."""
+    def conversation(
+        self, on_event: Callable[[ConversationEvent], None], command: Sequence[str] | None = None
+    ) -> Conversation:
+        """The voice of this process for one door, closed by the runtime if not earlier; nothing starts before
+        it is used. `command` starts another child than the program's own."""
         from runtime.conversation import Conversation
 
-        made = Conversation(self, on_event)
+        made = Conversation(self, on_event, command)
         self._conversations.append(made)
         return made
 

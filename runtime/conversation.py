@@ -70,6 +70,7 @@ class Conversation:
         self._waiting = False
         self._refused = False
         self._drafting = False
+        self._key = asyncio.Lock()  # a release must not overtake the press that still starts the child
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -98,16 +99,19 @@ class Conversation:
         """The key goes down: speech stops, and it is listened to. With `draft` what is said becomes a Draft
         whatever the settings say: it belongs to a message that is being written."""
         self._drafting = draft
-        await self.start()
-        self._client.press()
+        async with self._key:
+            await self.start()
+            self._client.press()
 
     async def release(self) -> None:
         """The key comes up: what was said is sent, or becomes a Draft."""
-        self._client.release()
+        async with self._key:
+            self._client.release()
 
     async def cancel(self) -> None:
         """Throw away what is being said to the program."""
-        self._client.cancel()
+        async with self._key:
+            self._client.cancel()
 
     async def hush(self) -> None:
         """Stop speaking at once. The turn goes on, and the stored answer stays whole: it can be read."""
@@ -227,20 +231,20 @@ class Conversation:
             self._emit(Draft(text))
             return
         word = understood(text, said.language)
+        at_once = self._runtime.settings.voice.send_at_once and (said.hands_free or not self._drafting)
         if self._questions.open is not None and word is None:
             await self._answer(session, text, said.language, sure=sure)
-        elif word is not None and self._acts(session):
+        elif word is not None and (at_once or self._at_work(session)):
             self._emit(Understood(word))
             await self._obey(session, word, text)
-        elif self._runtime.settings.voice.send_at_once and (said.hands_free or not self._drafting):
+        elif at_once:
             await self._send(session, text)
         else:
             self._emit(Draft(text))
 
-    def _acts(self, session: Session) -> bool:
-        """Whether there is something that a word can be about; a draft may hold such words."""
-        at_work = session.busy or self._speech.speaking or self._speech.has_rest or self._waiting
-        return at_work or self._runtime.settings.voice.send_at_once
+    def _at_work(self, session: Session) -> bool:
+        """Whether there is something that a word can be about; else it may be part of a draft."""
+        return session.busy or self._speech.speaking or self._speech.has_rest or self._waiting
 
     async def _send(self, session: Session, text: str) -> None:
         await self._make_way(session)

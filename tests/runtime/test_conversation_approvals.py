@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 
 from runtime.conversation_events import Asking
+from tests.runtime.conversation_stage import PRESSED, Stage, is_, stage
 from tests.runtime.scripted_house import Steps, call
 from tests.runtime.scripted_voice import Step
-from tests.runtime.test_conversation import PRESSED, Stage, is_, stage
 
 WRITE = call("write_file", path="notes/todo.md", text="milk\n")
 STEPS: Steps = [WRITE, {"say": "Done."}]

@@ -168,13 +168,13 @@ class Child:
         first = not self._configured
         self._configured = True
         self._told.clear()
+        if first:
+            self._parts.load_hearing(self._detect, self._cancel_echo)
+            self._parts.do(self._watch_devices)
         if first or config.recogniser != old.recogniser or config.threads != old.threads:
             self._parts.use_recogniser(config.recogniser, config.threads)
         if first or _voices(config) != _voices(old):
             self._mouth.speak_with(choose(config, self._on_trouble))
-        if first:
-            self._parts.load_hearing(self._detect, self._cancel_echo)
-            self._parts.do(self._watch_devices)
         self._stand.use(config.loudspeaker, config.volume)
         if first or config.microphone != old.microphone:
             self._ears.set_source(self._parts.microphone(config.microphone))
@@ -301,7 +301,7 @@ class Child:
             return None
 
     def _announce(self) -> None:
-        state = State(self._turns.state, self._config.hands_free, self._ears.is_open)
+        state = State(self._turns.state, self._ears.attentive, self._ears.is_open)
         if state != self._state:
             self._state = state
             self._outlet.tell(state)
@@ -315,6 +315,7 @@ class Child:
 
     def _detect(self, detector: Detector) -> None:
         self._ears.detector = detector
+        self._post(self._announce)
 
     def _cancel_echo(self, canceller: Canceller) -> None:
         self._ears.canceller = canceller

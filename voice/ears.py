@@ -25,6 +25,9 @@ from voice.sound import RATE, Block, loudness
 if TYPE_CHECKING:
     from voice.sound import Samples
 
+HELD = 1500
+"""Blocks that are kept for an utterance which has begun by itself, until it is listened to: 30 s."""
+
 IDLE = 120.0
 """Seconds without use after which the microphone is closed."""
 
@@ -99,7 +102,8 @@ class Ears:
         self._report = report
         self._hands_free = False
         self._lock = threading.Lock()
-        self._recent: deque[Block] = deque(maxlen=PREROLL)
+        self._recent: deque[Block] = deque()
+        self._roll = PREROLL
         self._onset = Onset()
         self._window: list[Samples] = []
         self._far_until = 0.0
@@ -115,6 +119,11 @@ class Ears:
         """Whether the microphone is open."""
         return self._microphone is not None
 
+    @property
+    def attentive(self) -> bool:
+        """Whether they listen by themselves, and can."""
+        return self._hands_free and self.is_open and self.detector is not None
+
     def listen(self, words: Callable[[], Listening | None], *, by_key: bool) -> None:
         """Begin an utterance with what was heard just before; `words` makes what will understand it. One that
         is under way goes on instead, and belongs to the key where that was pressed."""
@@ -127,12 +136,14 @@ class Ears:
         made = words()
         with self._lock:
             self._hearing.begin(made, self._recent, by_key=by_key)
+            self._roll = self._calm_roll
 
     def rest(self) -> None:
         """No utterance is under way any more."""
         self._used = time.monotonic()
         with self._lock:
             self._onset.reset()
+            self._roll = self._calm_roll
 
     def set_source(self, source: MakeSource) -> None:
         """Use another microphone from now on."""
@@ -144,8 +155,8 @@ class Ears:
         self._used = time.monotonic()
         with self._lock:
             self._hands_free = on
-            self._recent = deque(self._recent, maxlen=ONSET_ROLL if on else PREROLL)
             self._onset.reset()
+            self._roll = self._calm_roll
         if on:
             self._work.put(self._open)
 
@@ -186,8 +197,12 @@ class Ears:
             self._report.tell(Level(round(block.level, 3)))
         with self._lock:
             self._recent.append(block)
+            while len(self._recent) > self._roll:
+                self._recent.popleft()
             self._hearing.feed(block)
             change = self._changed(block, over_echo)
+            if change == "onset" and not self._hearing.is_open:
+                self._roll = HELD
         if change is not None:
             self._report.change(change)
 
@@ -208,6 +223,11 @@ class Ears:
         if not self._hands_free or self._hearing.by_key:
             return None
         return self._onset.feed(probability, block.level, over_echo)
+
+    @property
+    def _calm_roll(self) -> int:
+        """How many blocks are kept while nobody speaks."""
+        return ONSET_ROLL if self._hands_free else PREROLL
 
     @property
     def _needed(self) -> bool:

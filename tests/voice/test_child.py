@@ -189,7 +189,7 @@ def test_an_utterance_that_is_thrown_away_says_nothing(sound: SoundStage) -> Non
 def test_hands_free_it_hears_by_itself_and_is_interrupted_by_speech(sound: SoundStage) -> None:
     async def story() -> None:
         async with Talk(bundled(hands_free=True)) as talk:
-            await talk.until(State, lambda event: event.on and event.open)
+            await talk.until(State, lambda event: event.on)
             await talk.until(Level)
             await asyncio.to_thread(sound.say, speech(ASKED))
             final = await talk.until(Final)
@@ -209,7 +209,7 @@ def test_hands_free_it_hears_by_itself_and_is_interrupted_by_speech(sound: Sound
 def test_hands_free_it_does_not_hear_itself(sound: SoundStage) -> None:
     async def story() -> None:
         async with Talk(bundled(hands_free=True)) as talk:
-            await talk.until(State, lambda event: event.on and event.open)
+            await talk.until(State, lambda event: event.on)
             with sound.loopback(-6.0, 80):
                 talk.client.expect()
                 talk.client.say(ANSWER)

@@ -275,8 +275,11 @@ def test_hands_free_it_is_open_and_tells_when_somebody_speaks(house: House) -> N
     house.ears.detector.speech = 0.9
     house.speak(12)
     assert house.changes == ["onset"]
+    house.speak(100)
     words = house.listen(by_key=False)
-    assert words.numbers == [*range(53 - ONSET_ROLL, 53)]
+    onset = 40 + 8
+    assert words.numbers[-1] == 152
+    assert onset - ONSET_ROLL <= words.numbers[0] <= onset - ONSET_ROLL + 2
     house.ears.detector.speech = 0.0
     house.speak(50)
     assert house.changes == ["onset", "end"]

@@ -191,8 +191,6 @@ class Loudspeaker:
         if output is not None:
             heard = output.position()
             output.close()
-            if output.starved:
-                self._latency = LONG
             if self._list is not None:
                 self._list = self._list.rest(heard, self._list.rate)
 
@@ -254,9 +252,12 @@ class Loudspeaker:
                 self._untold.append(after.trouble)
             if after.reopen:
                 self._go_to(after.device)
+        elif output.starved and self._latency < LONG:
+            self._latency = LONG
+            self._go_to(output.device)
         elif not output.is_quiet():
             output.quiet_since = now
-        elif now - output.quiet_since > IDLE or (output.starved and self._latency < LONG):
+        elif now - output.quiet_since > IDLE:
             self._let_go()
         else:
             output.halt()

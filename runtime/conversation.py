@@ -17,17 +17,13 @@ from resources.translation import _
 from runtime import events as ev
 from runtime.conversation_events import Asking, ConversationEvent, Draft, Understood
 from runtime.errors import OrionError
-from runtime.profiles import Profile
 from runtime.session import Session
 from runtime.speech import Speech
-from runtime.spoken_names import Names
 from runtime.spoken_questions import Questions, remark
 from runtime.spoken_status import Status
 from runtime.spoken_words import Word, understood
-from runtime.voice_entries import ONLINE_HOST, VoiceEntries
-from runtime.voice_setup import voice_config
+from runtime.voice_child import VoiceChild
 from voice.client import VoiceClient, default_command
-from voice.config import VoiceConfig
 from voice.events import Final, Speaking, Spoken, State, Trouble, VoiceEvent
 
 if TYPE_CHECKING:
@@ -56,19 +52,15 @@ class Conversation:
         self._runtime = runtime
         self._emit = on_event
         self._client = VoiceClient(command or default_command(), self._on_voice)
-        self._entries = VoiceEntries(runtime.network.ledger, self._on_unwritable)
-        self._speech = Speech(self._client, on_event, self._entries)
+        self._child = VoiceChild(runtime, self._client, on_event)
+        self._speech = Speech(self._client, on_event, self._child.entries)
         self._questions = Questions(self._speech.aside, on_event)
         self._status = Status()
-        self._names = Names()
         self._session: Session | None = None
         self._unsubscribe: Callable[[], None] = lambda: None
-        self._config = VoiceConfig()
-        self._hands_free: bool | None = None
-        self._hands_free_set = runtime.settings.voice.hands_free
         self._aloud = False
+        self._asked = 0  # messages sent from here that have not entered the conversation yet
         self._waiting = False
-        self._refused = False
         self._drafting = False
         self._key = asyncio.Lock()  # a release must not overtake the press that still starts the child
         self._turn = asyncio.Lock()
@@ -83,17 +75,15 @@ class Conversation:
         self._unsubscribe()
         self._speech.attach(session)
         self._questions.forget()
-        self._session, self._status, self._names = session, Status(), Names()
+        self._session, self._status = session, Status()
         self._aloud = self._waiting = False
+        self._asked = 0
         self._unsubscribe = session.subscribe(self._on_session) if session is not None else lambda: None
-        if self._client.pid:
-            self._configure()
+        self._child.attach(session)
 
     async def start(self) -> None:
         """Start the child, so that the first word finds it ready; does nothing while it runs."""
-        if not self._client.pid:
-            self._config = self._made_config()
-            await self._client.start(self._config)
+        await self._child.start()
 
     async def press(self, *, draft: bool = False) -> None:
         """The key goes down: speech stops, and it is listened to. With `draft` what is said becomes a Draft
@@ -119,18 +109,11 @@ class Conversation:
 
     async def hands_free(self, on: bool) -> None:
         """Listen without a key, or no longer; holds until the setting changes."""
-        self._hands_free = on
-        if on:
-            await self.start()
-        self._configure()
+        await self._child.hands_free(on)
 
     async def configure(self) -> None:
         """The settings, permissions or profile changed."""
-        now = self._runtime.settings.voice.hands_free
-        if now is not self._hands_free_set:
-            self._hands_free, self._hands_free_set = None, now
-        if self._client.pid:
-            self._configure()
+        self._child.settings_changed()
 
     async def send(self, text: str) -> None:
         """Send a Draft that was looked over; it is answered aloud like what is sent at once."""
@@ -155,43 +138,6 @@ class Conversation:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self._client.close()
-
-    # --- configuration --------------------------------------------------------------------------------
-
-    def _made_config(self) -> VoiceConfig:
-        runtime = self._runtime
-        config = voice_config(
-            runtime.settings,
-            self._profile(),
-            runtime.home,
-            allowed=runtime.network.permits(ONLINE_HOST),
-            hands_free=self._hands_free,
-            hints=self._names.hints(runtime.home.workspace),
-        )
-        wanted = runtime.settings.voice.online_voices and not config.online_voices
-        if wanted and not self._refused:
-            self._emit(Trouble("voice_host_refused", {"host": ONLINE_HOST}))
-        self._refused = wanted
-        self._entries.online, self._entries.via = config.online_voices, config.proxy
-        return config
-
-    def _profile(self) -> Profile:
-        profiles = self._runtime.profiles
-        name = self._session.profile if self._session is not None else self._runtime.settings.agent.profile
-        if name in profiles.names():
-            return profiles.get(name)
-        return Profile(name="none", provider="", model="")
-
-    def _configure(self) -> None:
-        config = self._made_config()
-        if config != self._config:
-            self._config = config
-            self._client.configure(config)
-
-    def _on_unwritable(self, error: OrionError) -> None:
-        """Nothing may leave that the ledger cannot hold: the voices of this machine go on."""
-        self._emit(Trouble(error.code, error.fields))
-        self._client.configure(VoiceConfig.from_json(self._config.to_json() | {"online_voices": False}))
 
     # --- from the voice -------------------------------------------------------------------------------
 
@@ -248,10 +194,10 @@ class Conversation:
 
     async def _send(self, session: Session, text: str) -> None:
         await self._make_way(session)
-        self._names.note(text)
-        self._configure()
+        self._child.names.note(text)
+        self._child.refresh()
         self._speech.begin()
-        self._aloud = True
+        self._asked += 1
         await session.submit(text, source=SOURCE)
 
     async def _make_way(self, session: Session) -> None:
@@ -327,11 +273,8 @@ class Conversation:
         body = event.body
         self._status.note(body, time.monotonic())
         match body:
-            case ev.UserSaid(source=source, steering=False):
-                self._names.note(body.text)
-                if source != SOURCE and self._speech.speaking:
-                    self._speech.hush(keep=False)
-                self._aloud = source == SOURCE
+            case ev.UserSaid(source=source, steering=steering):
+                self._on_message(body.text, by_voice=source == SOURCE, steering=steering)
             case ev.ApprovalReceived(id=answered, door=door):
                 self._on_answered(answered, door)
             case ev.Paused(paused=False) if self._waiting:
@@ -342,6 +285,15 @@ class Conversation:
             case _:
                 pass
 
+    def _on_message(self, text: str, *, by_voice: bool, steering: bool) -> None:
+        """A message enters; one that was sent from here is answered aloud, as is what it steers."""
+        self._child.names.note(text)
+        mine = by_voice and self._asked > 0
+        self._asked -= mine
+        if not (mine or steering) and self._speech.speaking:
+            self._speech.hush(keep=False)
+        self._aloud = mine or (steering and self._aloud)
+
     def _speak(self, body: ev.Body) -> None:
         """Say what is to be said of an event of a turn that is answered aloud."""
         match body:
@@ -349,7 +301,7 @@ class Conversation:
                 self._speech.say(text)
             case ev.ResponseComplete(id=record):
                 self._speech.named(record)
-                self._names.note(body.text)
+                self._child.names.note(body.text)
             case ev.Fallback():
                 self._speech.named("")
             case ev.ErrorRaised(code=code, fields=fields):

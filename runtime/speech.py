@@ -153,7 +153,7 @@ class Speech:
     def _answer(self) -> SpokenAnswer:
         if self._open is None:
             self._open = SpokenAnswer()
-            if not self.muted:
+            if not self.muted and self._client.pid:
                 self._handed.append(_Handed(self._open, self._session))
         return self._open
 

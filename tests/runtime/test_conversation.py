@@ -231,3 +231,38 @@ def test_silence_is_no_message(fresh_home: Path, text: str) -> None:
             assert it.session.rows() == []
 
     asyncio.run(run())
+
+
+def test_words_spoken_long_ago_and_edited_by_hand_are_answered_in_silence(fresh_home: Path) -> None:
+    lives: list[Step] = [
+        *PRESSED,
+        ["final", "Hello"],
+        ["said", "Hi."],
+        ["await", "end"],
+        ["spoken", "", True],
+        ["state", "idle"],
+    ]
+
+    async def run() -> None:
+        async with stage(fresh_home, [{"say": "Hi."}], lives, loop=True) as it:
+            await it.push_to_talk()
+            await it.voice.rested()
+            await it.session.edit(it.rows("user")[0]["id"], "Hello again")
+            await it.watch.until("done", 2)
+            assert it.rows("user")[0]["source"] == "voice"
+            assert it.voice.said() == ["Hi."]
+
+    asyncio.run(run())
+
+
+def test_a_release_never_overtakes_the_press_that_starts_the_voice(fresh_home: Path) -> None:
+    lives: list[Step] = [["await", "press"], ["await", "release"], ["state", "idle"]]
+
+    async def run() -> None:
+        async with stage(fresh_home, [], lives) as it:
+            await asyncio.gather(it.conversation.press(), it.conversation.release())
+            await it.voice.rested()
+            keys = [order["do"] for order in it.voice.orders() if order["t"] == "key"]
+            assert keys == ["press", "release"]
+
+    asyncio.run(run())

@@ -29,6 +29,10 @@ _PIECE = 12
 _DOUBT = -1.0
 _LONGEST_TEXT = 224
 _AGAIN = 4
+_OPENING = "\"'“¿([{-"
+_CLOSING = "\"'.。,，!！?？:：”)]}、"
+_FORGETFUL = 8.0
+_MISSED = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,8 @@ class Reading:
 class Wish:
     """How to read: `language` is a code, empty to find out; `before` are tokens of what stands before the
     sound; `prefix` are those with which the text begins; `quick` takes each word as it comes, which costs
-    half and can be stopped; `timed` asks for the places of the words.
+    half and can be stopped; `timed` asks for the places of the words. Speech is known to last `until` a
+    second, so that words are missing where they end long before it.
     """
 
     language: str = ""
@@ -69,6 +74,7 @@ class Wish:
     prefix: Sequence[int] = ()
     quick: bool = False
     timed: bool = False
+    until: float = 0.0
 
 
 @dataclass(slots=True)
@@ -115,7 +121,7 @@ class Reader:
         features = self._model.feature_extractor(samples)
         narrow = min(_WINDOW, max(_NARROWEST, features.shape[1] + _BEHIND))
         found = self._read(features, narrow, wish, stop)
-        if found is None or wish.quick or narrow == _WINDOW or not self._doubtful(found):
+        if found is None or wish.quick or narrow == _WINDOW or not self._doubtful(found, wish.until):
             return found
         return self._read(features, _WINDOW, wish, stop)
 
@@ -131,8 +137,9 @@ class Reader:
                 return None
             self._go_on(said, encoded, wish, _most(frames))
         text = self.decode(said.tokens).strip()
-        timed = self._timed(said.tokens, encoded, frames) if wish.timed else ()
-        return Reading(text, language, tuple(said.tokens), said.no_speech, said.logprob, said.whole, timed)
+        timed = wish.timed or wish.until >= _FORGETFUL
+        words = self._timed(said.tokens, encoded, frames) if timed else ()
+        return Reading(text, language, tuple(said.tokens), said.no_speech, said.logprob, said.whole, words)
 
     def _encoded(self, features: Any, width: int) -> Any:
         from faster_whisper.transcribe import pad_or_trim
@@ -175,15 +182,20 @@ class Reader:
         said.whole = len(tokens) < room
 
     @staticmethod
-    def _doubtful(found: Reading) -> bool:
+    def _doubtful(found: Reading, until: float) -> bool:
         if not found.whole or _goes_round(found.tokens):
+            return True
+        if found.words and found.words[-1].end < until - _MISSED:
             return True
         return found.logprob < _DOUBT or compression(found.text) > REPEATS
 
     def _timed(self, tokens: list[int], encoded: Any, frames: int) -> tuple[Timed, ...]:
         if not tokens:
             return ()
+        from faster_whisper.transcribe import merge_punctuations
+
         (found,) = self._model.find_alignment(self._tokenizer, [tokens], encoded, frames)
+        merge_punctuations(found, _OPENING, _CLOSING)
         longest = frames / self._model.frames_per_second
         return tuple(
             Timed(

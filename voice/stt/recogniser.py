@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -75,12 +76,12 @@ class Recogniser:
         """
         sound = clean(samples)
         parts: list[Part] = []
-        wish = Wish(language, timed=True)
-        for first, last, speech in stretches(sound, self.activity()):
-            found = self.read(sound[first:last], wish, hints, speech)
+        for first, last, stretch in stretches(sound, self.activity()):
+            wish = Wish(language, timed=True, until=stretch.until)
+            found = self.read(sound[first:last], wish, hints, stretch.speech)
             if found is not None:
-                parts.append(Part(found, first / RATE, last / RATE))
-                wish = Wish(wish.language or found.language, timed=True)
+                parts.append(Part(found, first / RATE, min(last, len(sound)) / RATE))
+                language = language or found.language
         return joined(parts, words)
 
     def read(
@@ -99,11 +100,10 @@ class Recogniser:
         with self._lock:
             began = time.monotonic()
             before = () if wish.before else names.prompt(hints, reader.encode)
-            asked = Wish(wish.language, before or wish.before, wish.prefix, wish.quick, wish.timed)
+            asked = replace(wish, before=before or wish.before)
             found = _native(reader, samples, asked, stop)
             if found is not None and before and names.repeats(found.text, hints):
-                plain = Wish(wish.language, (), (), wish.quick, wish.timed)
-                found = _native(reader, samples, plain, stop)
+                found = _native(reader, samples, replace(wish, prefix=()), stop)
             if found is None:
                 return None
             self.cost += 0.3 * (time.monotonic() - began - self.cost)

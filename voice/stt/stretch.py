@@ -20,8 +20,11 @@ STAYS = 0.35
 LEAST = 2
 """Windows of speech below which nothing was said: 64 ms."""
 
-AROUND = 10
-"""Windows around speech that belong to it, since words begin and end softly: 320 ms."""
+BEFORE = 20
+"""Windows before speech that belong to it, since words begin softly: 640 ms."""
+
+AFTER = 12
+"""Windows after it: 380 ms."""
 
 _PAUSES = ((1.5, 0.0), (0.5, 8.0), (0.25, 16.0))
 """A pause of so many seconds ends a stretch of at least so many."""
@@ -65,6 +68,11 @@ class Stretch:
         return self.spoken >= LEAST
 
     @property
+    def until(self) -> float:
+        """The second, from the beginning of `span`, at which speech ends."""
+        return (self.end - self.span[0]) * WINDOW / RATE
+
+    @property
     def speech(self) -> float:
         """Seconds of speech."""
         return self.spoken * WINDOW / RATE
@@ -77,7 +85,7 @@ class Stretch:
     @property
     def span(self) -> tuple[int, int]:
         """First and last but one window of what has to be understood."""
-        return max(0, self.begin - AROUND), min(len(self.likely), self.end + AROUND)
+        return max(0, self.begin - BEFORE), min(len(self.likely), self.end + AFTER)
 
     @property
     def cut(self) -> int:
@@ -86,7 +94,7 @@ class Stretch:
             return 0
         long = self.end - self.begin
         if any(self.pause >= windows(pause) and long >= windows(least) for pause, least in _PAUSES):
-            return len(self.likely) - min(AROUND, self.pause // 2)
+            return len(self.likely) - min(BEFORE, self.pause // 2)
         if len(self.likely) - self.begin < windows(_LONGEST):
             return 0
         first = len(self.likely) - windows(_SEARCHED)
@@ -97,8 +105,8 @@ class Stretch:
         return _of(self.likely[:cut]), _of(self.likely[cut:])
 
 
-def stretches(samples: Samples, activity: Activity) -> Iterator[tuple[int, int, float]]:
-    """First and last but one sample of each stretch of speech, and the seconds of speech in it."""
+def stretches(samples: Samples, activity: Activity) -> Iterator[tuple[int, int, Stretch]]:
+    """First and last but one sample of what has to be understood of each stretch of speech."""
     import numpy as np
 
     stretch, base = Stretch(), 0
@@ -120,7 +128,7 @@ def _of(probabilities: Sequence[float]) -> Stretch:
     return found
 
 
-def _found(stretch: Stretch, base: int) -> Iterator[tuple[int, int, float]]:
+def _found(stretch: Stretch, base: int) -> Iterator[tuple[int, int, Stretch]]:
     if stretch.heard:
         first, last = stretch.span
-        yield (base + first) * WINDOW, (base + last) * WINDOW, stretch.speech
+        yield (base + first) * WINDOW, (base + last) * WINDOW, stretch

@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from voice.events import Partial
@@ -21,7 +22,7 @@ from voice.stt.heard import Heard, Part, joined
 from voice.stt.reading import Reading, Wish
 from voice.stt.samples import Centre
 from voice.stt.silence import WINDOW, Activity
-from voice.stt.stretch import AROUND, Stretch, windows
+from voice.stt.stretch import BEFORE, Stretch, windows
 
 if TYPE_CHECKING:
     from voice.sound import Block, Samples
@@ -151,7 +152,7 @@ class Utterance:
             self._stretch.feed(float(probability))
             if cut := self._stretch.cut:
                 self._keep(cut)
-        silent = len(self._sound) - 2 * AROUND
+        silent = len(self._sound) - 2 * BEFORE
         if self._stretch.begin < 0 and silent > 0:
             self._forget(silent, self._stretch.parted(silent)[1])
 
@@ -187,6 +188,7 @@ class Utterance:
 
         first, last = stretch.span
         sound = np.concatenate(self._sound[first:last])
+        wish = replace(wish, until=stretch.until)
         return self._recogniser.read(sound, wish, self._hints, stretch.speech, lambda: self._over(wish))
 
     def _over(self, wish: Wish) -> bool:

@@ -32,6 +32,9 @@ from resources.translation import _, set_language
 from runtime.logs import logging_to
 from runtime.paths import find_home
 
+SETTLED_MS = 2000
+"""When the window has settled after the runtime is there, and what may be needed soon can be started."""
+
 CHAT_PARTS = tuple(f"desktop.chat.{part}" for part in ("markdown", "wording", "pieces", "canvas", "view"))
 """What the first chat needs, in the order in which each needs the ones before it."""
 
@@ -160,6 +163,8 @@ class Desktop(QObject):
         for notice in overview["notices"]:
             self.window.banner.show_notice(notice["code"], notice["fields"])
         self.talks.begin(overview, self.state.session)
+        if self.state.voice:  # those who speak find it ready, once the window has settled
+            QTimer.singleShot(SETTLED_MS, self, self.voice.wake)
         self._collector.keep_soon()
 
     def _on_failed(self, code: str, fields: Fields) -> None:
@@ -180,6 +185,7 @@ class Desktop(QObject):
         self.state = self.window.remember()
         if self.talks.card and not self.talks.card["private"]:
             self.state.session = self.talks.current
+        self.state.voice = self.voice.used
         window_state.save(self._home / "window.json", self.state)
         self.drafts.flush()
 

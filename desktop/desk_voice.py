@@ -46,9 +46,7 @@ class DeskVoice:
     def conversation(self) -> Conversation:
         """The conversation, attached to the chat in front."""
         if self._made is None:
-            from runtime.conversation import Conversation
-
-            self._made = Conversation(self._runtime, self.on_event, self._command)
+            self._made = self._runtime.conversation(self.on_event, self._command)
             self._made.attach(self._session)
         return self._made
 

@@ -7,7 +7,7 @@ import time
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QEnterEvent, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from desktop.held_key import Hold
@@ -25,8 +25,10 @@ _KEYS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 class VoiceButton(QAbstractButton):
     """`held` when it is pressed with the mouse or, in focus, with Space or Enter; `let_go` when that ends,
-    however it ends. What they mean is up to others, who tell it how to look."""
+    however it ends. What they mean is up to others, who tell it how to look. `approached` when the pointer
+    comes to it."""
 
+    approached = Signal()
     held = Signal()
     let_go = Signal()
 
@@ -196,6 +198,10 @@ class VoiceButton(QAbstractButton):
             self._down = False
             self.let_go.emit()
             self.update()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.approached.emit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:

@@ -52,6 +52,9 @@ class VoiceConductor(QObject):
         self._since = 0.0
         self._thrown_away = False
         self._fetching = self._was_speaking = False
+        self._awake = False
+        self.used = False
+        """Whether the user spoke or had something read aloud."""
         self._hot: HotKey | None = None
         self.key = WindowKey(window)
         self._open = False
@@ -63,6 +66,7 @@ class VoiceConductor(QObject):
             released = source.let_go if source is self._button else source.released
             pressed.connect(partial(self.press, source))
             released.connect(partial(self.release, source))
+        self._button.approached.connect(self.wake)
         window.composer.voice_menu_wanted.connect(self._fill_menu)
         window.captions.stop_requested.connect(self.hush)
         window.chats.read_requested.connect(self.read_aloud)
@@ -75,6 +79,7 @@ class VoiceConductor(QObject):
             return
         self._holding, self._since, self._thrown_away = source, time.monotonic(), False
         self._obstacle = ""
+        self.used = True
         self._was_speaking = self._state == "speaking"
         self._window.captions.end()
         if self._state != "hearing":
@@ -82,6 +87,12 @@ class VoiceConductor(QObject):
         self._bridge.ask(desk_voice.press, self._window.composer.written).then(
             lambda _: None, self._on_refused
         )
+
+    def wake(self) -> None:
+        """Start what hears and speaks before it is needed, so that the first word is not waited for."""
+        if not self._awake:
+            self._awake = True
+            self._bridge.ask(desk_voice.wake).then(lambda _: None, lambda _code, _fields: None)
 
     def release(self, source: object) -> None:
         """The key or button that counts goes up."""
@@ -118,7 +129,7 @@ class VoiceConductor(QObject):
     def take_escape(self) -> bool:
         """Esc: throw away what is being said, or stop speaking; False when there is neither, or a question is
         open that Esc denies."""
-        if self._state in ("hearing", "interrupted") and (self._holding is not None or self._fetching):
+        if self._fetching and not self._thrown_away:
             self.cancel()
         elif self._state == "speaking" and self._window.approval.isHidden():
             self.hush()
@@ -128,11 +139,12 @@ class VoiceConductor(QObject):
 
     def toggle_hands_free(self) -> None:
         """Let it listen by itself, or no longer."""
-        on = not self._button.hands_free
+        on, self.used = not self._button.hands_free, True
         self._bridge.ask(desk_voice.hands_free, on).then(lambda _: None, self._on_refused)
 
     def read_aloud(self, text: str) -> None:
         """Say an answer again."""
+        self.used = True
         self._bridge.ask(desk_voice.read_aloud, text).then(lambda _: None, self._on_refused)
 
     def take_settings(self, values: dict[str, Any]) -> None:
@@ -232,8 +244,6 @@ class VoiceConductor(QObject):
         self._state, self._open = event.state, event.open
         if event.state == "hearing":
             self._fetching = True
-        else:
-            self._window.composer.show_heard("")
         if event.state != "speaking":
             self._window.captions.end()
         self._button.set_hands_free(event.on)
@@ -242,6 +252,7 @@ class VoiceConductor(QObject):
     def _on_final(self, text: str, seconds: float, hands_free: bool) -> None:
         self._fetching = False
         self._window.composer.show_heard("")
+        self._draw()
         if not (text or hands_free or self._thrown_away) and seconds > TAP:
             self._window.toast.say(_("Nothing was understood."))
         self._thrown_away = False
@@ -259,6 +270,8 @@ class VoiceConductor(QObject):
             look = "hearing" if self._open else "starting"
         elif self._state in ("thinking", "speaking"):
             look = self._state
+        elif self._fetching:
+            look = "thinking"
         elif self._obstacle:
             look = "unavailable"
         elif self._button.look == "starting" and self._holding is not None:

@@ -14,12 +14,13 @@ _log = logging.getLogger("orion.desktop.window_state")
 
 @dataclass(slots=True)
 class WindowState:
-    """`geometry` is Qt's saveGeometry in base64. Theme, text scale and language repeat the
-    settings, so that the first frame looks right before the settings are read."""
+    """`geometry` is Qt's saveGeometry in base64, `voice` whether the voice was used the last time. Theme,
+    text scale and language repeat the settings, so that the first frame looks right before these are read."""
 
     geometry: str = ""
     sidebar: bool = True
     session: str = ""
+    voice: bool = False
     theme: str = "system"
     text_scale: float = 1.0
     language: str = ""

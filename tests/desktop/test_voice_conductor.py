@@ -86,6 +86,29 @@ def test_a_key_that_cannot_be_held_is_named(stage: Stage) -> None:
     assert "“Return” cannot be the key" in stage.window.toast.text.text()
 
 
+def test_it_wakes_once_when_the_pointer_comes(stage: Stage) -> None:
+    button = stage.window.composer.voice
+    button.approached.emit()
+    button.approached.emit()
+    assert stage.bridge.names().count("wake") == 1
+    used = [stage.voice.used]
+    hold(stage)
+    let_go(stage)
+    assert [*used, stage.voice.used] == [False, True]
+
+
+def test_the_words_stay_until_they_are_understood(stage: Stage) -> None:
+    hold(stage)
+    say(stage, ev.State("hearing", open=True), ev.Partial("what is", 4))
+    let_go(stage)
+    say(stage, ev.State("idle", open=True))
+    assert look(stage) == "thinking"
+    assert spoken_text(stage) == "what is"
+    say(stage, ev.Final("What is rain?"))
+    assert look(stage) == "idle"
+    assert spoken_text(stage) == ""
+
+
 def test_what_was_typed_stays_beside_what_is_said(stage: Stage) -> None:
     editor = stage.window.composer.editor
     QTest.keyClicks(editor, "Look at this:")

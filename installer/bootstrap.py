@@ -136,7 +136,7 @@ def _alone() -> Iterator[None]:
 
 
 def _system_packages(kind: str) -> None:
-    needs = [*system.BUILD, *system.WINDOW, *(system.TESTBED if kind == "test" else ())]
+    needs = [*system.BUILD, *system.WINDOW, *system.VOICE, *(system.TESTBED if kind == "test" else ())]
     absent = system.missing(needs)
     if not _venv_works():
         absent += ["python3-venv"] if not _can_make_venv() else []
@@ -150,7 +150,9 @@ def _system_packages(kind: str) -> None:
         hard += system.missing(system.WINDOW)
     if hard:
         raise SetupError(f"Some system packages are missing. Install them, then try again:\n  {_apt(absent)}")
-    print(f"Without these the window or its tests will not work:\n  {_apt(absent)}", file=sys.stderr)
+    print(
+        f"Without these the window, speech or their tests will not work:\n  {_apt(absent)}", file=sys.stderr
+    )
 
 
 def _apt(packages: list[str]) -> str:

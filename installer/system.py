@@ -54,6 +54,13 @@ WINDOW = (
 )
 """What Qt needs to open a window on X11."""
 
+VOICE = (
+    Need("libportaudio2", "libportaudio.so.2"),
+    Need("libpulse0", "libpulse.so.0"),
+    Need("libasound2-plugins", "/usr/lib/**/alsa-lib/libasound_module_pcm_pulse.so"),
+)
+"""What speaking and listening need: PortAudio, the devices of the sound server, ALSA's way to them."""
+
 _NAME = f"libpython{sys.version_info.major}.{sys.version_info.minor}"
 _LIBPYTHON = (Need(_NAME, f"{_NAME}.so.1.0"),) if sys.base_prefix == "/usr" else ()
 """The distribution's own Python keeps its library, which a frozen program carries, in a package apart."""
@@ -70,11 +77,14 @@ TESTBED = (
     Need("gir1.2-atspi-2.0", "/usr/lib/**/girepository-1.0/Atspi-2.0.typelib"),
     Need("python3-gi", "/usr/lib/python3/dist-packages/gi/__init__.py"),
     Need("fonts-inter", "/usr/share/fonts/**/Inter*"),
+    Need("pulseaudio", "pulseaudio"),
+    Need("pulseaudio-utils", "pactl"),
     Need("procps", "ps"),
     Need("binutils", "objdump"),
     *_LIBPYTHON,
 )
-"""What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader, a keyring."""
+"""What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader, a keyring,
+a sound server."""
 
 
 def missing(needs: Iterable[Need]) -> list[str]:

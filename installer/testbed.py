@@ -23,6 +23,9 @@ SCREEN = "1280x800x24"
 PATIENCE = 20.0
 """Seconds a service of the test-bed may take to come up."""
 
+_OF_THE_USER = ("WAYLAND_DISPLAY", "XAUTHORITY", "PULSE_", "PIPEWIRE_", "ALSA_")
+"""Beginnings of the variables that lead to the user's own screen and loudspeakers."""
+
 _SET_PDEATHSIG, _SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -56,9 +59,9 @@ def main(command: list[str]) -> int:
 def _desktop(folder: Path) -> dict[str, str]:
     """Start the services and return the environment in which programs find them."""
     folder.chmod(0o700)
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("WAYLAND_DISPLAY", "XAUTHORITY")
-    }
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_USER)}
+    # A test that wants sound starts a server of its own; no program finds, or starts, that of the user.
+    environment |= {"PULSE_SERVER": f"unix:{folder}/no-sound-server"}
     environment |= {"XDG_RUNTIME_DIR": str(folder), "TESTBED": "1"}
     private = {"XDG_CONFIG_HOME": str(folder / "config"), "XDG_CACHE_HOME": str(folder / "cache")}
 

@@ -30,10 +30,10 @@ settings.load_profile("house")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Cut the run off from this machine's user: own folders, no keys, only the test-bed's screen."""
+    """Cut the run off from this machine's user: own folders, no keys, a screen of the test-bed, no sound."""
     for name in list(os.environ):
         ours = name.startswith(("ORION_", "COMPUTER_USE_", "XDG_")) and name != "XDG_RUNTIME_DIR"
-        if ours or "API_KEY" in name:
+        if ours or name.startswith(("PULSE_", "PIPEWIRE_", "ALSA_")) or "API_KEY" in name:
             del os.environ[name]
     if "TESTBED" not in os.environ:
         os.environ.pop("DISPLAY", None)
@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.update(LC_ALL="C.UTF-8", TZ="UTC", QT_QPA_PLATFORM="offscreen")
     fresh = tempfile.TemporaryDirectory(prefix="orion-tests-")
     config.add_cleanup(fresh.cleanup)
-    os.environ.update(_homes(Path(fresh.name)))
+    os.environ.update(_homes(Path(fresh.name)) | _silence(Path(fresh.name)))
     sys.addaudithook(_guard)
 
 
@@ -88,6 +88,12 @@ def _homes(folder: Path) -> dict[str, str]:
     names = {"ORION_HOME": "home", "XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data"}
     names |= {"XDG_CACHE_HOME": "cache", "XDG_STATE_HOME": "state"}
     return {variable: str(folder / name) for variable, name in names.items()}
+
+
+def _silence(folder: Path) -> dict[str, str]:
+    """No test uses this machine's loudspeakers and microphones; the fixture `sound` makes its own."""
+    (folder / "asound.conf").touch()
+    return {"PULSE_SERVER": f"unix:{folder}/no-sound-server", "ALSA_CONFIG_PATH": str(folder / "asound.conf")}
 
 
 @pytest.fixture(autouse=True)

@@ -196,11 +196,12 @@ def _closed_by(text: str, marker: int, bare: str, final: bool) -> Block | None:
             return Block("text", marker)
         return Block(_closable(kind), marker, len(text)) if final else None
     newline = text.find("\n", found)
-    if newline < 0:
-        return Block(_closable(kind), marker, len(text)) if final else None
-    if text[found + len(closing) : newline].strip(" \t.,;"):
+    if newline < 0 and not final:
+        return None
+    end = newline + 1 if newline >= 0 else len(text)
+    if text[found + len(closing) : end].strip(" \t\n.,;"):
         return Block("text", marker)
-    return Block(_closable(kind), marker, newline + 1)
+    return Block(_closable(kind), marker, end)
 
 
 def _closable(kind: str) -> Kind:

@@ -55,7 +55,7 @@ _CODE_NAMES = {
 _PLAIN = ("text", "txt", "plain", "plaintext", "output", "log")
 
 _UNHEARD = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+    r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
 )
 _LONE = re.compile(r"[\ud800-\udfff]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,13 @@ def xdotool(*arguments: str) -> str:
 
 
 class Program:
-    """A running window. `close` ends it the polite way; `kill` as a power cut would."""
+    """A running window. `close` ends it the polite way; `kill` as a power cut would. `before` is a command
+    that becomes the program."""
 
-    def __init__(self, home: Path, **environment: str) -> None:
+    def __init__(self, home: Path, before: Sequence[str] = (), **environment: str) -> None:
         self.home = home
         self._process = subprocess.Popen(
-            [sys.executable, desktop.launch.__file__],
+            [*before, sys.executable, desktop.launch.__file__],
             env=os.environ | {"ORION_HOME": str(home)} | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

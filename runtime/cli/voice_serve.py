@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json as json_format
 import os
 import socket
@@ -110,6 +109,8 @@ def _url(listening: socket.socket) -> str:
 
 
 def _run(services: SpeechServices, speech: socket.socket, transcription: socket.socket, token: str) -> None:
+    import asyncio
+
     from voice.services.server import serve as answer
 
     services.warm()

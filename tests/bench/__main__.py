@@ -31,6 +31,7 @@ BENCHES = {
     "acting": ("acts",),
     "start": ("start_to_window", "idle_pss"),
     "long_session": ("open_10k",),
+    "word_errors": ("word_errors", "words_more", "invented_words"),
     "streaming": ("stream_frame", "stall"),
 }
 """Modules of this package, each with `measure(peers)`, and the names of the figures it returns."""

@@ -9,7 +9,7 @@ such a text, and one that the model doubts, is read once more on the whole windo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voice.stt.silence import REPEATS, compression
@@ -25,7 +25,6 @@ BEAM = 5
 _WINDOW = 3000
 _NARROWEST = 1000
 _BEHIND = 300
-_PIECE = 12
 _DOUBT = -1.0
 _LONGEST_TEXT = 224
 _AGAIN = 4
@@ -64,30 +63,15 @@ class Reading:
 @dataclass(frozen=True, slots=True)
 class Wish:
     """How to read: `language` is a code, empty to find out; `before` are tokens of what stands before the
-    sound; `prefix` are those with which the text begins; `quick` takes each word as it comes, which costs
-    half and can be stopped; `timed` asks for the places of the words. Speech is known to last `until` a
-    second, so that words are missing where they end long before it.
+    sound; `quick` takes each word as it comes, which costs half; `timed` asks for the places of the words.
+    Speech is known to last `until` a second, so that words are missing where they end long before it.
     """
 
     language: str = ""
     before: Sequence[int] = ()
-    prefix: Sequence[int] = ()
     quick: bool = False
     timed: bool = False
     until: float = 0.0
-
-
-@dataclass(slots=True)
-class _Said:
-    tokens: list[int] = field(default_factory=list)
-    scored: int = 0
-    score: float = 0.0
-    no_speech: float = 0.0
-    whole: bool = False
-
-    @property
-    def logprob(self) -> float:
-        return self.score / (self.scored + 1)
 
 
 class Reader:
@@ -131,15 +115,13 @@ class Reader:
             return None
         language = self._speak(wish.language, encoded)
         frames = features.shape[1]
-        said = _Said(list(wish.prefix))
-        while not said.whole and len(said.tokens) < _most(frames):
-            if stop():
-                return None
-            self._go_on(said, encoded, wish, _most(frames))
-        text = self.decode(said.tokens).strip()
+        result, whole = self._generated(encoded, wish, _most(frames))
+        tokens = result.sequences_ids[0]
+        logprob = result.scores[0] * len(tokens) / (len(tokens) + 1)
         timed = wish.timed or wish.until >= _FORGETFUL
-        words = self._timed(said.tokens, encoded, frames) if timed else ()
-        return Reading(text, language, tuple(said.tokens), said.no_speech, said.logprob, said.whole, words)
+        words = self._timed(tokens, encoded, frames) if timed and not wish.quick else ()
+        text = self.decode(tokens).strip()
+        return Reading(text, language, tuple(tokens), result.no_speech_prob, logprob, whole, words)
 
     def _encoded(self, features: Any, width: int) -> Any:
         from faster_whisper.transcribe import pad_or_trim
@@ -157,29 +139,21 @@ class Reader:
         self._tokenizer.language_code = code
         return code
 
-    def _go_on(self, said: _Said, encoded: Any, wish: Wish, most: int) -> None:
-        """Read on behind `said`, to the end or, being quick, for a piece."""
-        before = [*wish.before[-_LONGEST_TEXT + 2 :]]
-        start = [self._tokenizer.sot_prev, *before] if before else []
-        asked = [*start, *self._tokenizer.sot_sequence, self._tokenizer.no_timestamps, *said.tokens]
-        left = min(most - len(said.tokens), self._model.max_length - len(asked))
-        room = max(1, min(_PIECE, left) if wish.quick else left)
+    def _generated(self, encoded: Any, wish: Wish, most: int) -> tuple[Any, bool]:
+        """The engine's result, at most `most` tokens, and whether it came to an end."""
+        start = [self._tokenizer.sot_prev, *wish.before] if wish.before else []
+        asked = [*start, *self._tokenizer.sot_sequence, self._tokenizer.no_timestamps]
+        room = min(most, self._model.max_length - len(asked))
         result = self._model.model.generate(
             encoded,
             [asked],
             beam_size=1 if wish.quick else BEAM,
             max_length=len(asked) + room,
-            suppress_blank=not said.tokens,
             suppress_tokens=self._suppressed,
             return_scores=True,
             return_no_speech_prob=True,
         )[0]
-        tokens = result.sequences_ids[0]
-        said.score += result.scores[0] * max(1, len(tokens))
-        said.no_speech = result.no_speech_prob
-        said.tokens += tokens
-        said.scored += len(tokens)
-        said.whole = len(tokens) < room
+        return result, len(result.sequences_ids[0]) < room
 
     @staticmethod
     def _doubtful(found: Reading, until: float) -> bool:

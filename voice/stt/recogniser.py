@@ -103,7 +103,7 @@ class Recogniser:
             asked = replace(wish, before=before or wish.before)
             found = _native(reader, samples, asked, stop)
             if found is not None and before and names.repeats(found.text, hints):
-                found = _native(reader, samples, replace(wish, prefix=()), stop)
+                found = _native(reader, samples, wish, stop)
             if found is None:
                 return None
             self.cost += 0.3 * (time.monotonic() - began - self.cost)

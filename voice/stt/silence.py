@@ -28,16 +28,33 @@ REPEATS = 2.4
 """A text that compresses better than this says the same again and again."""
 
 _UNHEARD = 0.6
-_UNSURE = -0.75
+_UNSURE = -0.9
 _SURE = -0.45
 _STOCK_SPEECH = 0.16
-_STOCK_UNHEARD = 0.35
+_STOCK_UNHEARD = 0.5
 _STOCK = frozenset(
-    """you|bye|okay|oh|so|thank you|thanks|thank you very much|thank you so much|thank you for watching
-    |thanks for watching|i'm sorry|please subscribe|subscribe|see you next time|the end|i don't know
-    |no no no|i'm going to do it|i can't do it""".replace("\n", "")
-    .replace("    ", "")
-    .split("|")
+    (
+        *(
+            "you",
+            "bye",
+            "okay",
+            "oh",
+            "so",
+            "thanks",
+            "thank you",
+            "thank you very much",
+            "thank you so much",
+        ),
+        *("thank you for watching", "thanks for watching", "please subscribe", "subscribe", "the end"),
+        *(
+            "see you next time",
+            "i'm sorry",
+            "i don't know",
+            "i can't do it",
+            "i'm going to do it",
+            "no no no",
+        ),
+    )
 )
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 

@@ -1,10 +1,10 @@
 """One utterance, understood while it is spoken: words appear as they come, and at its end a tail is left.
 
 All work is done in a thread of its own, which looks for speech in what was fed and reads it with the
-recogniser in three ways. While somebody speaks, quick readings give the words so far; they stop between two
-steps when the utterance ends. When speech pauses, a thorough reading is made ahead: if nothing more is said,
-it is the final one. And a long utterance is cut at its pauses: what was read thoroughly is kept as text, and
-its sound forgotten.
+recogniser in three ways. While somebody speaks, quick readings give the words so far; a reading cannot be
+cancelled, so they take at most a quarter of the time and are left out where they take long. When speech
+pauses, a thorough reading is made ahead: if nothing more is said, it is the final one. And a long utterance
+is cut at its pauses: what was read thoroughly is kept as text, and its sound forgotten.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from voice.events import Partial
 from voice.sound import RATE
-from voice.stt.agreement import Agreement
 from voice.stt.heard import Heard, Part, joined
 from voice.stt.reading import Reading, Wish
 from voice.stt.samples import Centre
@@ -84,7 +84,7 @@ class Utterance:
         self._passed = 0
         self._stretch = Stretch()
         self._parts: list[Part] = []
-        self._agreement = Agreement()
+        self._last: tuple[int, ...] = ()
         self._ahead: Reading | None = None
         self._covered = 0
         self._seen = 0
@@ -170,18 +170,18 @@ class Utterance:
 
     def _rested_enough(self) -> bool:
         cost = self._recogniser.cost
-        return cost <= _QUICK and time.monotonic() - self._rested >= 2 * cost
+        return cost <= _QUICK and time.monotonic() - self._rested >= 3 * cost
 
     def _glance(self) -> None:
-        """A quick reading of the words so far, from where two of them agreed."""
+        """A quick reading of the words so far; what it begins with as the one before did is stable."""
         seen = self._stretch.end
-        language = self._wish.language
-        found = self._read(self._stretch, Wish(language, prefix=self._agreement.prefix, quick=True))
+        found = self._read(self._stretch, replace(self._wish, quick=True))
         self._rested = time.monotonic()
         if found is not None:
-            self._seen = seen
-            agreed = self._agreement.add(found.tokens)
-            self._tell(found, len(self._recogniser.decode(agreed).strip()))
+            same = takewhile(lambda pair: pair[0] == pair[1], zip(self._last, found.tokens, strict=False))
+            agreed = self._recogniser.decode([token for token, _ in same]).strip()
+            self._seen, self._last = seen, found.tokens
+            self._tell(found, len(agreed))
 
     def _read(self, stretch: Stretch, wish: Wish) -> Reading | None:
         import numpy as np
@@ -206,7 +206,7 @@ class Utterance:
             if found.text and not self._wish.language:
                 self._wish = Wish(found.language)
         self._forget(cut, rest)
-        self._agreement = Agreement()
+        self._last = ()
         self._ahead, self._covered, self._seen = None, 0, 0
 
     def _forget(self, count: int, rest: Stretch) -> None:

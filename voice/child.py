@@ -262,6 +262,7 @@ class Child:
             return
         self._devices = event
         self._told.clear()
+        self._ears.moved()
         self._outlet.tell(event)
         if self._config.hands_free and not self._ears.is_open:
             self._ears.set_hands_free(True)

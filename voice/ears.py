@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from voice.coupling import Coupling
 from voice.errors import VoiceError
 from voice.events import Level, VoiceEvent
 from voice.hearing import Hearing, Listening
@@ -39,6 +40,9 @@ ONSET_ROLL = 25
 
 ECHO = 0.4
 """Seconds after its sound in which a loudspeaker may still be heard in the room."""
+
+LOUD, ROOM = 0.02, 0.25
+"""The size of samples that a microphone should hear, and the seconds within which it does."""
 
 WINDOW = 512
 """Samples of one probability of speech."""
@@ -106,7 +110,9 @@ class Ears:
         self._roll = PREROLL
         self._onset = Onset()
         self._window: list[Samples] = []
+        self._coupling = Coupling()
         self._far_until = 0.0
+        self._loud = (0.0, 0.0)
         self._used = 0.0
         self._even = False
         self._microphone: Source | None = None
@@ -148,6 +154,7 @@ class Ears:
     def set_source(self, source: MakeSource) -> None:
         """Use another microphone from now on."""
         self._source = source
+        self.moved()
         self._work.put(self._change)
 
     def set_hands_free(self, on: bool) -> None:
@@ -179,19 +186,23 @@ class Ears:
         """What the loudspeaker plays from `moment` on; called in its thread."""
         if self.canceller is None:
             return
-        if samples.any():
-            self._far_until = moment + len(samples) / RATE + ECHO
-        elif moment > self._far_until:
-            return
         self.canceller.far(samples, moment)
+        peak = float(abs(samples).max()) if len(samples) else 0.0
+        end = moment + len(samples) / RATE
+        if peak > 0.0:
+            self._far_until = end + ECHO
+        if peak > LOUD:
+            begun = moment if moment > self._loud[1] else self._loud[0]
+            self._loud = (begun, end + ROOM)
+
+    def moved(self) -> None:
+        """Devices came or went: the loudspeaker may be heard again."""
+        self._coupling = Coupling()
 
     # --- in the microphone's thread ---------------------------------------------------------------------
 
     def _heard(self, block: Block) -> None:
-        over_echo = block.time < self._far_until
-        if over_echo and self.canceller is not None:
-            cleaned = self.canceller.near(block.samples, block.time)
-            block = Block(cleaned, block.time, loudness(cleaned))
+        block, over_echo = self._cleaned(block)
         self._even = not self._even
         if self._even:
             self._report.tell(Level(round(block.level, 3)))
@@ -205,6 +216,18 @@ class Ears:
                 self._roll = HELD
         if change is not None:
             self._report.change(change)
+
+    def _cleaned(self, block: Block) -> tuple[Block, bool]:
+        """The block without what the loudspeaker adds, and whether it may add anything. The canceller hears
+        every block, because it learns the room from what comes without a gap."""
+        if self.canceller is None:
+            return block, False
+        samples = self.canceller.near(block.samples, block.time)
+        cleaned = Block(samples, block.time, loudness(samples))
+        begun, end = self._loud
+        self._coupling.feed(block.level, cleaned.level, begun <= block.time < end)
+        over_echo = self._coupling.coupled and block.time < self._far_until
+        return (cleaned if over_echo else block), over_echo
 
     def _changed(self, block: Block, over_echo: bool) -> Change | None:
         """Whether somebody began or ended to speak, where no key tells it."""

@@ -25,8 +25,9 @@ class Patience:
 QUIET = Patience(0.5, 4, 6)
 """While the loudspeaker is silent: 130 ms of speech within 190 ms."""
 
-OVER_ECHO = Patience(0.7, 5, 6, 0.15)
-"""While it speaks: what the canceller leaves of an echo is neither so certain nor so loud."""
+OVER_ECHO = Patience(0.6, 3, 5, 0.15)
+"""While it speaks: what the canceller leaves of an echo is not so certain for so long, nor so loud; and an
+interruption is to be quick."""
 
 STAYS = 0.35
 """A window that is at least so likely goes on what has begun."""

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from voice.coupling import QUIET_BLOCKS
 from voice.ears import ONSET_ROLL, PREROLL, Ears, Report
 from voice.errors import VoiceError
 from voice.events import Final, Level, VoiceEvent
 from voice.hearing import Hearing
 from voice.onset import Change
-from voice.sound import BLOCK, Block
+from voice.sound import BLOCK, RATE, Block
 
 Samples = NDArray[np.float32]
 
@@ -143,13 +144,13 @@ class House:
         self.wait(lambda: self.ears.is_open or bool(self.faults))
         return made
 
-    def speak(self, blocks: int, *, late: float = 0.0) -> None:
+    def speak(self, blocks: int, *, late: float = 0.0, level: float = 0.5) -> None:
         """Let the microphone hear so many blocks, numbered from 1, captured `late` seconds from now."""
         for _ in range(blocks):
             self.count += 1
             samples = SOUND.copy()
             samples[0] = self.count / 1000
-            self.microphones[-1].heard(Block(samples, time.monotonic() + late, 0.5))
+            self.microphones[-1].heard(Block(samples, time.monotonic() + late, level))
 
 
 @pytest.fixture
@@ -311,13 +312,25 @@ def test_only_what_is_heard_over_the_loudspeaker_is_cleaned(house: House) -> Non
     words = house.listen()
     house.speak(2)
     house.ears.far(np.zeros(160, np.float32), time.monotonic())
-    assert (canceller.fars, canceller.nears) == (0, 0)
+    house.speak(1)
     house.ears.far(np.ones(160, np.float32), time.monotonic())
     house.speak(2)
-    assert (canceller.fars, canceller.nears) == (1, 2)
-    assert words.numbers == [1, 2, 0, 0]
+    assert words.numbers == [1, 2, 3, 0, 0]
     house.speak(1, late=10.0)
-    assert words.numbers == [1, 2, 0, 0, 5]
+    assert words.numbers == [1, 2, 3, 0, 0, 6]
+    assert (canceller.fars, canceller.nears) == (2, 6)
+
+
+def test_a_microphone_that_does_not_hear_the_loudspeaker_is_left_as_it_is(house: House) -> None:
+    house.ears.canceller = Canceller()
+    words = house.listen()
+    house.ears.far(np.full(5 * RATE, 0.5, np.float32), time.monotonic())
+    house.speak(QUIET_BLOCKS + 1, level=0.1)
+    house.speak(2)
+    assert words.numbers == [0] * (QUIET_BLOCKS - 1) + [*range(QUIET_BLOCKS, QUIET_BLOCKS + 4)]
+    house.ears.moved()
+    house.speak(1)
+    assert words.numbers[-1] == 0
 
 
 def test_another_microphone_is_opened_in_place_of_the_old_one(house: House) -> None:

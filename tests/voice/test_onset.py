@@ -29,7 +29,7 @@ def test_a_click_is_not_speech_and_a_gap_in_speech_is_no_end() -> None:
 
 
 def test_over_an_echo_it_has_to_be_certain_and_loud() -> None:
-    assert changes(*[(0.6, 0.6)] * 20, over_echo=True) == []
+    assert changes(*[(0.55, 0.6)] * 20, over_echo=True) == []
     assert changes(*[(0.95, OVER_ECHO.level / 2)] * 20, over_echo=True) == []
     assert changes(*[(0.95, 0.6)] * 20, over_echo=True) == [(OVER_ECHO.speech - 1, "onset")]
 

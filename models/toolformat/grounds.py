@@ -16,7 +16,10 @@ JsonObject = dict[str, Any]
 _THIN = 2
 """Telling words of the question below which it says too little to judge a tool by."""
 
-_SAY = 3
+_NAMED = 2
+"""Words that a tool's whole name counts for, beside itself, where the question has it."""
+
+_SAY = 3.0
 """Nats: how far the words of a question may outweigh the model in the choice of a tool."""
 
 _ENGLISH = 2
@@ -54,15 +57,19 @@ class Grounds:
 
     def concerned(self) -> dict[str, float]:
         """The tools that have a word in common with the question, and how far it speaks for each: 0 for the
-        one with most, one less for each word that another one has less, down to -3. All of them, with 0,
-        where none has, or where that cannot be told: the question says too little, has a path, an address or
-        a sum, or is none."""
+        one that fits best, less for the others, down to -3. A tool fits by the number of those words, and by
+        up to two more as far as its name was said. All tools, with 0, where none has such a word, or where
+        that cannot be told: the question says too little, has a path, an address or a sum, or is none."""
         rest = telling(self._asked) - _empty()
         if not self._tellable or len(rest) < _THIN or pointed(self._asked):
             return dict.fromkeys(self._tools, 0.0)
-        counts = {name: len(shared(rest, _words(tool))) for name, tool in self._tools.items()}
-        most = max(counts.values(), default=0)
-        return {name: float(max(-_SAY, count - most)) for name, count in counts.items() if count or not most}
+        fits: dict[str, float] = {}
+        for name, tool in self._tools.items():
+            called = telling(name) - _empty()
+            said = len(shared(called, rest)) / max(1, len(called))
+            fits[name] = len(shared(rest, _words(tool))) + _NAMED * said
+        best = max(fits.values(), default=0)
+        return {name: max(-_SAY, fit - best) for name, fit in fits.items() if fit or not best}
 
     def settle(self, name: str, arguments: str) -> str | None:
         """The arguments (JSON text) without options that were invented, figures in the form that the tool

@@ -20,7 +20,9 @@ _JOINING = re.compile(
 _MONEY = re.compile(r"[$€£¥]\s?(\d[\d,]*(?:\.\d+)?)")
 _NAMES = re.compile(r"(?:[A-Z]\w+ ?){2,}")
 _CODE = re.compile(r"[A-Z]{1,5}")
-_POINTED = re.compile(r"[\w-]{2,}\.[A-Za-z]\w{1,4}\b|[A-Za-z]\w*[/\\]\w|\w@\w|\d\s*[-+*/^×÷]\s*\d")
+_POINTED = re.compile(
+    r"[\w-]{2,}\.[A-Za-z]\w{1,4}\b|[A-Za-z]\w+[/\\]\w\w|\w@\w|\d\s*[+*^×÷]\s*\d|\d\s+[-/]\s+\d"
+)
 _PLAIN = re.compile(r"[\w ,'’&-]+")
 
 _ALIKE = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.toolformat.mentions import Mentions, shared, telling
+from models.toolformat.mentions import Mentions, joins, pointed, shared, telling
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,32 @@ def test_quotes_are_what_cannot_stand_there_by_chance() -> None:
 def test_words_are_alike_in_their_forms_and_inside_names() -> None:
     assert telling("getFileSize of the file_name2") >= {"get", "file", "size", "name"}
     assert shared({"driving", "tea"}, {"drives", "team"}) == {"driving"}
+
+
+@pytest.mark.parametrize(
+    "text", ["see notes/todo.md", "read plan.txt", "write to ada@example.org", "2 + 3", "9 - 4"]
+)
+def test_paths_addresses_and_sums_are_pointed_at(text: str) -> None:
+    assert pointed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["on 2023-10-06", "at 30 km/h or 9 m/s", "from 2019-2020", "call 1-523-171", "J.P. Smith"]
+)
+def test_dates_speeds_and_spans_of_years_are_not(text: str) -> None:
+    assert not pointed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "several"),
+    [
+        ("What is the weather in Oslo?", False),
+        ("Weather in Oslo and Rome", True),
+        ("Find a hotel. Book it.", True),
+        ("The band of Andy", False),
+    ],
+)
+def test_what_may_ask_for_several_things_has_a_joining_word_or_several_sentences(
+    text: str, several: bool
+) -> None:
+    assert joins(text) is several

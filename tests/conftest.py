@@ -92,7 +92,7 @@ def _homes(folder: Path) -> dict[str, str]:
 
 def _silence(folder: Path) -> dict[str, str]:
     """No test uses this machine's loudspeakers and microphones; the fixture `sound` makes its own."""
-    (folder / "asound.conf").write_text("pcm.nothing { type null }\n", encoding="ascii")
+    (folder / "asound.conf").write_text("pcm.!default { type null }\n", encoding="ascii")
     return {"PULSE_SERVER": f"unix:{folder}/no-sound-server", "ALSA_CONFIG_PATH": str(folder / "asound.conf")}
 
 

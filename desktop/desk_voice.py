@@ -161,6 +161,14 @@ async def wake(desk: Desk) -> None:
     await desk.voice.conversation().start()
 
 
+async def allow_host(desk: Desk, host: str) -> None:
+    """Let the voices send what they say to `host` from now on."""
+    from runtime.voice_entries import WHO
+
+    desk.runtime.network.allow(host, WHO)
+    await desk.voice.configure()
+
+
 async def attach(desk: Desk, session: str) -> None:
     """Let voice belong to an open session; "" to none, so that what is said is only shown."""
     desk.voice.attach(desk.session(session) if session else None)

@@ -84,9 +84,9 @@ class VoiceConductor(QObject):
         self._window.captions.end()
         if self._state != "hearing":
             self._button.set_look("starting")
-        self._bridge.ask(desk_voice.press, self._window.composer.written).then(
-            lambda _: None, self._on_refused
-        )
+            self._draw()
+        beside = self._window.composer.written
+        self._bridge.ask(desk_voice.press, beside).then(lambda _: None, self._on_refused)
 
     def wake(self) -> None:
         """Start what hears and speaks before it is needed, so that the first word is not waited for."""
@@ -262,7 +262,12 @@ class VoiceConductor(QObject):
         if code in _OBSTACLES:
             self._obstacle = words
             self._draw()
-        self._window.toast.say(words, _("Voice settings"), self.open_settings)
+        ways = [(_("Voice settings"), self.open_settings)]
+        if code == "voice_host_refused":
+            host = str(fields["host"])
+            allow = partial(self._bridge.ask, desk_voice.allow_host, host)
+            ways.insert(0, (_("Allow {host}").format(host=host[:40]), allow))
+        self._window.toast.offer(words, *ways)
 
     def _draw(self) -> None:
         look: Look = "idle"
@@ -277,7 +282,9 @@ class VoiceConductor(QObject):
         elif self._button.look == "starting" and self._holding is not None:
             look = "starting"
         self._button.set_look(look, self._obstacle)
-        self._window.composer.set_hint(_("Listening…") if look == "hearing" else self._hint)
+        hints = {"hearing": _("Listening…"), "starting": _("Getting the microphone ready…")}
+        waits = _("Understanding what you said…") if self._fetching and not self._thrown_away else self._hint
+        self._window.composer.set_hint(hints.get(look, waits))
         self._window.status.set_microphone(self._open)
 
     def _on_session(self, event: Event) -> None:

@@ -43,6 +43,8 @@ class SettingsPage(QScrollArea):
         self._unbuilt: list[str] = []
         self._boxes: dict[str, QWidget] = {}
         self._wanted = ""
+        self.verticalScrollBar().rangeChanged.connect(lambda _least, _most: self._scroll())
+        self.verticalScrollBar().actionTriggered.connect(lambda _action: self._on_scrolled())
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(_("Settings"))
@@ -53,15 +55,18 @@ class SettingsPage(QScrollArea):
         self._bridge.ask(Desk.settings).then(self._on_settings)
 
     def show_section(self, name: str) -> None:
-        """Scroll to a section, once it is there."""
-        if not name:
-            return
-        if name not in self._boxes or self._unbuilt:
-            self._wanted = name
-            return
+        """Scroll to a section, and stay there while the page is still being built and laid out."""
+        self._wanted = name
+        self._scroll()
+
+    def _scroll(self) -> None:
+        if self._wanted in self._boxes:
+            top = self._boxes[self._wanted].mapTo(self.widget(), QPoint(0, 0)).y()
+            self.verticalScrollBar().setValue(top - spacing(4))
+
+    def _on_scrolled(self) -> None:
+        """The user goes elsewhere."""
         self._wanted = ""
-        top = self._boxes[name].mapTo(self.widget(), QPoint(0, 0)).y()
-        self.verticalScrollBar().setValue(top - spacing(4))
 
     def offer(self, kind: str, choices: list[tuple[str, str]]) -> None:
         """What the settings of "choices": `kind` may be from now on."""
@@ -133,7 +138,6 @@ class SettingsPage(QScrollArea):
         if self._unbuilt:
             QTimer.singleShot(0, self, self._build_next)
         else:
-            QTimer.singleShot(0, self, partial(self.show_section, self._wanted))
             self.built.emit()
 
     def _section(self, section: str, schema: dict[str, Any], values: dict[str, Any]) -> QWidget:

@@ -14,7 +14,7 @@ from runtime.conversation_events import Draft
 from runtime.session import Session
 from tests.runtime.scripted_house import Steps, talking
 from tests.runtime.scripted_voice import Step, Voice
-from voice.events import Devices, Final
+from voice.events import Devices, Final, Trouble
 
 HEARD: list[Step] = [["await", "press"], ["state", "hearing"], ["await", "release"], ["final", "Hello there"]]
 
@@ -130,5 +130,20 @@ def test_a_closed_chat_is_let_go(fresh_home: Path) -> None:
             await desk_voice.wake(it.desk)
             await it.desk.close_session(it.session.id)
             await desk_voice.attach(it.desk, "")
+
+    asyncio.run(run())
+
+
+def test_a_host_that_is_allowed_is_used_at_once(fresh_home: Path) -> None:
+    async def run() -> None:
+        async with stage(fresh_home, []) as it:
+            await it.desk.save_settings({"voice.online_voices": True})
+            await desk_voice.wake(it.desk)
+            trouble = await it.voice.until(lambda event: isinstance(event, Trouble))
+            assert isinstance(trouble, Trouble)
+            assert trouble.code == "voice_host_refused"
+            await desk_voice.allow_host(it.desk, str(trouble.fields["host"]))
+            assert it.desk.runtime.network.permits(str(trouble.fields["host"]))
+            await desk_voice.hands_free(it.desk, False)
 
     asyncio.run(run())

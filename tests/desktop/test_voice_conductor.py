@@ -52,6 +52,7 @@ def test_holding_the_button_speaks_and_letting_go_sends(stage: Stage) -> None:
     hold(stage)
     assert stage.bridge.names()[-1] == "press"
     assert look(stage) == "starting"
+    assert stage.window.composer.editor.placeholderText() == "Getting the microphone ready…"
     say(stage, ev.State("idle"), ev.Devices((), ()), ev.State("hearing"))
     assert look(stage) == "starting", "the microphone is not open yet"
     say(stage, ev.State("hearing", open=True), ev.Level(0.5))
@@ -228,6 +229,13 @@ def test_trouble_is_one_sentence_and_typing_goes_on(stage: Stage) -> None:
     say(stage, ev.Devices((("usb", "A headset"),), ()))
     assert look(stage) == "idle"
     assert stage.window.composer.text() == "typing goes on"
+
+
+def test_a_host_for_voices_is_allowed_by_name(stage: Stage) -> None:
+    say(stage, ev.Trouble("voice_host_refused", {"host": "speech.example"}))
+    assert stage.window.toast.buttons[0].text() == "Allow speech.example"
+    stage.window.toast.buttons[0].click()
+    assert stage.bridge.last("allow_host") == ("speech.example",)
 
 
 def test_a_refused_press_is_told(stage: Stage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -262,7 +263,7 @@ class VoiceConductor(QObject):
         if code in _OBSTACLES:
             self._obstacle = words
             self._draw()
-        ways = [(_("Voice settings"), self.open_settings)]
+        ways: list[tuple[str, Callable[[], object]]] = [(_("Voice settings"), self.open_settings)]
         if code == "voice_host_refused":
             host = str(fields["host"])
             allow = partial(self._bridge.ask, desk_voice.allow_host, host)

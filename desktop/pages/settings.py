@@ -60,8 +60,8 @@ class SettingsPage(QScrollArea):
         self._scroll()
 
     def _scroll(self) -> None:
-        if self._wanted in self._boxes:
-            top = self._boxes[self._wanted].mapTo(self.widget(), QPoint(0, 0)).y()
+        if self._wanted in self._boxes and (body := self.widget()) is not None:
+            top = self._boxes[self._wanted].mapTo(body, QPoint(0, 0)).y()
             self.verticalScrollBar().setValue(top - spacing(4))
 
     def _on_scrolled(self) -> None:
@@ -224,7 +224,7 @@ class SettingsPage(QScrollArea):
         return {**target, **schema}
 
 
-def _shape(schema: dict[str, Any]) -> dict[str, Any]:
+def _shape(schema: Any) -> Any:
     """`schema` without what it offers at the moment."""
     if isinstance(schema, dict):
         return {name: _shape(value) for name, value in schema.items() if name != "oneOf"}

@@ -58,6 +58,7 @@ class SoundStage:
         self.rate = rate
         self._socket = folder / "pulse.socket"
         self._modules: dict[str, str] = {}
+        self._rates: dict[str, int] = {}
         self._server: subprocess.Popen[bytes] | None = None
         self._players: list[subprocess.Popen[bytes]] = []
 
@@ -120,6 +121,12 @@ class SoundStage:
         """Pull out a device that was added."""
         self.pactl("unload-module", self._modules.pop(name))
 
+    def crash(self) -> None:
+        """Let the sound server die; nothing works any more."""
+        assert self._server is not None
+        self._server.kill()
+        self._server.wait()
+
     @contextmanager
     def loopback(self, gain_db: float = -6.0, delay_ms: int = 80) -> Iterator[None]:
         """Let the microphone hear the loudspeaker: quieter by `gain_db` and `delay_ms` later."""
@@ -144,8 +151,9 @@ class SoundStage:
         if isinstance(sound, Path):
             sound, rate = soundfile.read(sound, dtype="float32", always_2d=False)
         samples = np.ascontiguousarray(sound, dtype=np.float32)
-        if rate != RATE:  # the server's own resampler clicks at both ends
-            samples, rate = np.ascontiguousarray(soxr.resample(samples, rate, RATE)), RATE
+        if rate != self._rates[into]:  # the server's own resampler clicks at both ends
+            samples = np.ascontiguousarray(soxr.resample(samples, rate, self._rates[into]))
+            rate = self._rates[into]
         channels = 1 if samples.ndim == 1 else samples.shape[1]
         form = [f"--rate={rate}", f"--channels={channels}", "--format=float32le", "--raw"]
         command = ["pacat", "--playback", f"--device={into}", "--latency-msec=40", *form]
@@ -190,7 +198,7 @@ class SoundStage:
     def _start(self) -> None:
         listen = f"module-native-protocol-unix socket={self._socket} auth-anonymous=1"
         options = ["--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--disable-shm=yes"]
-        options += ["--realtime=no", "--high-priority=no", "--log-target=stderr", "--log-level=error"]
+        options += ["--log-target=stderr", "--log-level=error"]
         self._server = self._run(["pulseaudio", "-n", *options, "-L", listen])
         self.wait(lambda: self._socket.exists() or self._has_ended(), "PulseAudio")
         if self._has_ended():
@@ -208,7 +216,7 @@ class SoundStage:
         kind = "abstract" if description.startswith("Air") else "sound"
         words = f"sink_properties=\"device.description='{description}' device.class={kind}\""
         module = ["module-null-sink", f"sink_name={name}", f"rate={rate}", words]
-        self._modules[name] = self.pactl("load-module", *module)
+        self._modules[name], self._rates[name] = self.pactl("load-module", *module), rate
         listener = ["parec", f"--device={name}.monitor", "--latency-msec=10", "--raw"]
         self._players.append(self._run(listener, stdout=subprocess.DEVNULL))
         self.wait(lambda: f"{name}.monitor" in self._recorded(), f"the listener of {name}")

@@ -30,7 +30,7 @@ STALL = 1.0
 _LATENCY = 0.04
 """Seconds that the device's buffer holds; a quarter of it comes at a time."""
 
-_HELD = 4
+_HELD = 4.0
 """Seconds of sound that may wait for `on_block`."""
 
 _LOCKED = 3.0
@@ -183,7 +183,7 @@ class _Capture:
         self._zeros = True
         self._rest: list[Samples] = []
         self._stream = Stream(device, self._heard, self._on_finished, _LATENCY)
-        self._ring = Ring(self._stream.rate * _HELD, self._stream.channels)
+        self._ring = Ring(round(self._stream.rate * _HELD), self._stream.channels)
         self._timeline = Timeline(self._stream.rate)
         self._resampler = Resampler(self._stream.rate, RATE)
         self._last = time.monotonic()

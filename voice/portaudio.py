@@ -187,7 +187,7 @@ def _number(device: Device) -> int | None:
         return known[0].port if known else None
     side = "input" if device.kind == "microphone" else "output"
     listed = [facts for facts in _sounddevice().query_devices() if facts[f"max_{side}_channels"]]
-    for name in (*_PLUGINS, *(["default"] if device.default else [])):
+    for name in _PLUGINS:
         for facts in listed:
             if facts["name"] == name:
                 return int(facts["index"])

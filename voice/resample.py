@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Resampler:
     """One stream of mono sound from `source` to `target` samples a second, fed piece by piece.
 
-    A piece may be of any length and the results joined are the whole sound; a few milliseconds lag
+    A piece may be of any length and the results joined are the whole sound; some 10 ms lag
     behind until `last`. Not for several threads at once.
     """
 
@@ -34,8 +34,3 @@ class Resampler:
         if last:
             self._stream.clear()
         return made
-
-    @property
-    def lag(self) -> float:
-        """Seconds by which the result is behind what was fed."""
-        return 0.0 if self._stream is None else self._stream.delay() / self._target

@@ -79,12 +79,14 @@ TESTBED = (
     Need("fonts-inter", "/usr/share/fonts/**/Inter*"),
     Need("pulseaudio", "pulseaudio"),
     Need("pulseaudio-utils", "pactl"),
+    Need("ffmpeg", "ffprobe"),
+    Need("curl", "curl"),
     Need("procps", "ps"),
     Need("binutils", "objdump"),
     *_LIBPYTHON,
 )
 """What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader, a keyring,
-a sound server."""
+a sound server, a judge of sound files, a client of the speech services."""
 
 
 def missing(needs: Iterable[Need]) -> list[str]:

@@ -48,7 +48,7 @@ class TranscriptionService:
         except (Refusal, VoiceError) as error:
             await form.close()
             raise Refusal.of(error, "language") from None
-        transcript = Transcript()
+        transcript = Transcript(language=language)
         texts = self._texts(file, wanted, language, transcript)
         try:
             if wanted.stream:

@@ -172,8 +172,13 @@ def _check(folder: Path) -> None:
             read = json.loads((folder / name).read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise _unusable(folder, f"{name} cannot be read: {error}") from error
-        if not isinstance(read, dict) or (name == "tokenizer.json" and "model" not in read):
+        model = read.get("model") if isinstance(read, dict) else None
+        if not isinstance(read, dict) or (name == "tokenizer.json" and not _has_words(model)):
             raise _unusable(folder, f"{name} is damaged")
+
+
+def _has_words(model: object) -> bool:
+    return isinstance(model, dict) and bool(model.get("vocab"))
 
 
 def _unusable(folder: Path, reason: str) -> VoiceError:

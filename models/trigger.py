@@ -19,10 +19,9 @@ class Trigger:
     Marks inside reasoning are nothing. A mark of the model's own format begins a call at once. Fenced JSON
     that begins like a call is one where the reply begins with it (any fenced JSON, where the model was asked
     for a list of calls); behind other words it must name a tool, because an answer may show JSON. An object
-    without any mark is a call where the reply begins with it and it names a tool (or begins like a call,
-    where the model was asked for a list of them). Where `concerned` is given, words that name a tool in
-    backticks announce a call as well, and only the tools that it returns may be called; with each comes how
-    far the question speaks for it, in nats.
+    without any mark is a call where the reply begins with it and it names a tool. Where `concerned` is given,
+    words that name a tool in backticks announce a call as well, and only the tools that it returns may be
+    called; with each comes how far the question speaks for it, in nats.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class Trigger:
         name = inner[len(head) :]
         if not head.startswith(inner[: len(head)]) or not any(one.startswith(name) for one in self._names):
             self._bare = False
-        elif len(inner) >= len(head) and (self._constraint.known.array or self._tells(name)):
+        elif len(inner) > len(head) and self._tells(name):
             return self._found("", written, self._constraint.unmarked(array=body != inner))
         return ""
 

@@ -110,17 +110,16 @@ def test_an_object_without_a_mark_is_a_call_where_the_reply_begins_with_it_and_n
     assert place("<think>a call</think>" + begun + "read_file", size) > 0
 
 
-def test_a_model_that_was_asked_for_a_list_is_held_from_the_name_of_an_object_without_a_mark_on() -> None:
+def test_behind_an_object_without_a_mark_come_others_in_its_form() -> None:
     listed = replace(
         KNOWN, section_open="```json\n", call_open="", call_close="", section_close="\n```", array=True
     )
     held = constraint(listed, TOOLS)
     assert held is not None
-    for begun, separator in (('{"name": "', "\\n"), ('[{"name": "', ", ")):
+    for begun, separator in (('{"name": "re', "\\n"), ('[{"name": "re', ", ")):
         made = Trigger(held, concerned=lambda: {"read_file": 0.0, "write_file": -1.0})
-        grammar = made.feed(begun)
-        assert f'("{separator}" ' in grammar
-        assert made.weights == {'read_file"': 0.0, 'write_file"': -1.0}
+        assert f'("{separator}" ' in made.feed(begun)
+        assert made.weights == {'ad_file"': 0.0}
 
 
 def test_a_fence_inside_a_line_is_text() -> None:

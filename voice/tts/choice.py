@@ -29,16 +29,21 @@ def available(config: VoiceConfig, endpoint: str = "") -> list[Voice]:
     The one that is named; then the online service where it is allowed, the bundled voice, Piper's, the
     system's. Looks at folders and for programs, loads and opens nothing. `endpoint`: see EdgeVoice.
     """
+    named = COMMON_NAMES.get(config.voice, config.voice) if config.online_voices else config.voice
     found: list[Voice] = []
     if config.online_voices:
-        named = COMMON_NAMES.get(config.voice, config.voice)
         chosen = [named] if is_edge_name(named) else []
         names = dict.fromkeys(name.removeprefix(PREFIX) for name in [*chosen, *BY_LANGUAGE.values()])
         found += [EdgeVoice(name, config.proxy, endpoint) for name in names]
     found += [HibariVoice(name, config.piper_voices) for name in hibari_voices(config.piper_voices)]
     found += piper_voices(config.piper, config.piper_voices)
     found += system_voices()
-    return sorted(found, key=lambda voice: config.voice not in (voice.name, voice.name.partition(":")[2]))
+    return sorted(found, key=lambda voice: not _is_called(voice, named))
+
+
+def _is_called(voice: Voice, name: str) -> bool:
+    """Whether `name` means `voice`, with or without the engine before the colon."""
+    return bool(name) and name in (voice.name, voice.name.rpartition(":")[2])
 
 
 def choose(config: VoiceConfig, on_trouble: Callable[[VoiceError], None], endpoint: str = "") -> Speaker:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 BUNDLED = "heart"
 _SLOWEST, _FASTEST = 0.5, 2.0
 _READABLE = 0.5
+_MOST_WORDS = 50
+_LONGEST_WORD = 60
 _LONG_NUMBER = re.compile(r"\d[\d,]{15,}")
 
 
@@ -71,13 +73,12 @@ class HibariVoice:
         assert self._engine is not None
         engine, words = self._engine, 0
         speed = min(max(rate, _SLOWEST), _FASTEST)
-        for sentence in engine.split_sentences(_sayable(text)):
-            phonemes = self._phonemes(engine, sentence)
+        for stretch, count in _stretches(engine.split_sentences(text.replace("](", "] ("))):
+            phonemes = self._phonemes(engine, _LONG_NUMBER.sub(_spelled, stretch))
             for number, part in enumerate(phonemes, 1):
                 samples = engine.from_phonemes(part, speed)
-                said = words + len(sentence.split()) if number == len(phonemes) else words
-                yield Sound(samples, engine.sample_rate, said)
-            words += len(sentence.split())
+                yield Sound(samples, engine.sample_rate, words + count * (number == len(phonemes)))
+            words += count
 
     def stop(self) -> None:
         """See Voice; what is under way here is one sentence of a few milliseconds."""
@@ -110,11 +111,19 @@ class HibariVoice:
         return path
 
 
-def _sayable(text: str) -> str:
-    """`text` without what the package takes for instructions or cannot count: phonemes in brackets, and
-    numbers beyond its scales."""
-    plain = text.replace("](", "] (")
-    return _LONG_NUMBER.sub(lambda match: " ".join(match[0].replace(",", "")), plain)
+def _stretches(sentences: list[str]) -> Iterator[tuple[str, int]]:
+    """The sentences, each with the number of its words; a long one in parts, because the model takes a part
+    at once and its memory grows with it."""
+    for sentence in sentences:
+        words = sentence.split()
+        for at in range(0, len(words), _MOST_WORDS):
+            part = words[at : at + _MOST_WORDS]
+            yield " ".join(word[:_LONGEST_WORD] for word in part), len(part)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    """A number beyond the package's scales, digit by digit."""
+    return " ".join(match[0].replace(",", ""))
 
 
 def _assets() -> Path:

@@ -52,11 +52,12 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A reading of the sound between two seconds."""
+    """A reading of sound that begins at the second `start`, with speech from `first` to `last`."""
 
     reading: Reading
     start: float
-    end: float
+    first: float
+    last: float
 
 
 def joined(parts: Sequence[Part], words: bool = False) -> Heard:
@@ -76,7 +77,8 @@ def joined(parts: Sequence[Part], words: bool = False) -> Heard:
 
 
 def _word(word: Timed, part: Part) -> Word:
-    start, end = (min(part.end, round(part.start + place, 2)) for place in (word.start, word.end))
+    places = (part.start + word.start, part.start + word.end)
+    start, end = (round(min(max(place, part.first), part.last), 2) for place in places)
     return Word(word.text.strip(), start, end, word.probability)
 
 
@@ -90,7 +92,7 @@ def _segments(part: Part) -> list[Segment]:
             groups.append([])
         groups[-1].append(word)
     if not groups:
-        return [_segment(part, reading.text, part.start, part.end, reading.tokens)]
+        return [_segment(part, reading.text, round(part.first, 2), round(part.last, 2), reading.tokens)]
     found = []
     for group in groups:
         first, last = _word(group[0], part), _word(group[-1], part)

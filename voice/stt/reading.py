@@ -8,6 +8,7 @@ such a text, and one that the model doubts, is read once more on the whole windo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -157,7 +158,7 @@ class Reader:
 
     @staticmethod
     def _doubtful(found: Reading, until: float) -> bool:
-        if not found.whole or _goes_round(found.tokens):
+        if not found.whole or _goes_round(found.tokens) or _twice(found.text):
             return True
         if found.words and found.words[-1].end < until - _MISSED:
             return True
@@ -187,6 +188,13 @@ class Reader:
 def _most(frames: int) -> int:
     """Nobody says more tokens in that time."""
     return min(_LONGEST_TEXT, 16 + frames // 10)
+
+
+def _twice(text: str) -> bool:
+    """Whether all of it is said twice, which people do, but narrow windows do as well."""
+    said = re.findall(r"\w+", text.lower())
+    half = len(said) // 2
+    return half > 0 and said[:half] == said[half:]
 
 
 def _goes_round(tokens: Sequence[int]) -> bool:

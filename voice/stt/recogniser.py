@@ -14,12 +14,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from voice.errors import VoiceError
-from voice.sound import RATE
 from voice.stt import hints as names
 from voice.stt.heard import Heard, Part, joined
 from voice.stt.reading import Reader, Reading, Wish
 from voice.stt.samples import clean
-from voice.stt.silence import Activity, Evidence, invented
+from voice.stt.silence import WINDOW, Activity, Evidence, invented
 from voice.stt.stretch import stretches
 
 if TYPE_CHECKING:
@@ -76,11 +75,12 @@ class Recogniser:
         """
         sound = clean(samples)
         parts: list[Part] = []
-        for first, last, stretch in stretches(sound, self.activity()):
+        for passed, stretch in stretches(sound, self.activity()):
+            first, last = ((passed + place) * WINDOW for place in stretch.span)
             wish = Wish(language, timed=True, until=stretch.until)
             found = self.read(sound[first:last], wish, hints, stretch.speech)
             if found is not None:
-                parts.append(Part(found, first / RATE, min(last, len(sound)) / RATE))
+                parts.append(stretch.part(found, passed))
                 language = language or found.language
         return joined(parts, words)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from voice.sound import RATE
+from voice.stt.heard import Part
+from voice.stt.reading import Reading
 from voice.stt.silence import WINDOW, Activity
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ BEFORE = 20
 
 AFTER = 12
 """Windows after it: 380 ms."""
+
+SOFT = 0.15
+"""Seconds that a word may be softer than speech at its ends."""
 
 _PAUSES = ((1.5, 0.0), (0.5, 8.0), (0.25, 16.0))
 """A pause of so many seconds ends a stretch of at least so many."""
@@ -67,6 +72,13 @@ class Stretch:
         """Whether there was enough speech to ask what was said."""
         return self.spoken >= LEAST
 
+    def part(self, reading: Reading, passed: int) -> Part:
+        """What was read of this stretch, which begins `passed` windows after the beginning of all."""
+        start, first, last = (
+            (passed + place) * WINDOW / RATE for place in (self.span[0], self.begin, self.end)
+        )
+        return Part(reading, start, max(start, first - SOFT), last + SOFT)
+
     @property
     def until(self) -> float:
         """The second, from the beginning of `span`, at which speech ends."""
@@ -105,8 +117,8 @@ class Stretch:
         return _of(self.likely[:cut]), _of(self.likely[cut:])
 
 
-def stretches(samples: Samples, activity: Activity) -> Iterator[tuple[int, int, Stretch]]:
-    """First and last but one sample of what has to be understood of each stretch of speech."""
+def stretches(samples: Samples, activity: Activity) -> Iterator[tuple[int, Stretch]]:
+    """Each stretch of speech, after how many windows it begins."""
     import numpy as np
 
     stretch, base = Stretch(), 0
@@ -128,7 +140,6 @@ def _of(probabilities: Sequence[float]) -> Stretch:
     return found
 
 
-def _found(stretch: Stretch, base: int) -> Iterator[tuple[int, int, Stretch]]:
+def _found(stretch: Stretch, passed: int) -> Iterator[tuple[int, Stretch]]:
     if stretch.heard:
-        first, last = stretch.span
-        yield (base + first) * WINDOW, (base + last) * WINDOW, stretch
+        yield passed, stretch

@@ -17,7 +17,6 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from voice.events import Partial
-from voice.sound import RATE
 from voice.stt.heard import Heard, Part, joined
 from voice.stt.reading import Reading, Wish
 from voice.stt.samples import Centre
@@ -201,8 +200,7 @@ class Utterance:
         if found is None and ended.heard:
             found = self._read(ended, self._wish)
         if found is not None:
-            first, last = (self._passed + place for place in ended.span)
-            self._parts.append(Part(found, first * WINDOW / RATE, last * WINDOW / RATE))
+            self._parts.append(ended.part(found, self._passed))
             if found.text and not self._wish.language:
                 self._wish = Wish(found.language)
         self._forget(cut, rest)

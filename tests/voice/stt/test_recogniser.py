@@ -26,7 +26,7 @@ def test_a_sentence_is_understood_with_its_place(recogniser: Recogniser) -> None
     assert (heard.text, heard.language, heard.words) == (TEXT, "en", ())
     (segment,) = heard.segments
     assert segment.text == TEXT
-    assert 5.0 <= segment.start <= 5.6
+    assert 5.0 <= segment.start <= 5.5
     assert 8.0 <= segment.end <= 9.5
     assert heard.no_speech < 0.3
     assert -0.5 < heard.logprob < 0.0
@@ -78,8 +78,8 @@ def test_too_little_sound_holds_nothing(recogniser: Recogniser, count: int) -> N
     assert recogniser.transcribe(np.full(count, np.nan, np.float32)).text == ""
 
 
-def test_half_an_hour_of_silence_holds_nothing(recogniser: Recogniser) -> None:
-    assert recogniser.transcribe(silence(1800)).text == ""
+def test_minutes_of_silence_hold_nothing(recogniser: Recogniser) -> None:
+    assert recogniser.transcribe(silence(300)).text == ""
 
 
 def test_a_language_that_the_model_does_not_know_changes_nothing(recogniser: Recogniser) -> None:

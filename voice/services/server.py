@@ -16,7 +16,7 @@ from voice.services.engine import Engine
 from voice.services.hearing import Hearing
 from voice.services.limits import Limits
 from voice.services.names import SPEECH_MODELS, TRANSCRIPTION_MODELS, VOICES
-from voice.services.speakers import Speakers
+from voice.services.speakers import Speakers, local_voices
 from voice.services.speech import SpeechService
 from voice.services.transcription import TranscriptionService
 from voice.stt.recogniser import Recogniser
@@ -39,7 +39,7 @@ class SpeechServices:
         self._speaking = Engine("speech", limits)
         self._reading = Engine("sound-files", limits)
         self._recognising = Engine("recogniser", limits)
-        self._speakers = Speakers(config)
+        self._speakers = Speakers(local_voices(config), config.language)
         self._hearing = Hearing(Recogniser(config.recogniser, config.threads))
         self._speech = SpeechService(self._speaking, self._speakers, limits)
         self._transcription = TranscriptionService(self._recognising, self._reading, self._hearing, limits)

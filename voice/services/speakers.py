@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from voice.config import VoiceConfig
 from voice.errors import VoiceError
 from voice.tts.choice import Speaker, available
+from voice.tts.voice import Voice
+
+
+def local_voices(config: VoiceConfig) -> list[Voice]:
+    """Every voice that needs no other machine, best first: what is said to these services stays here."""
+    return available(replace(config, online_voices=False))
 
 
 class Speakers:
-    """Holds every voice that needs no other machine; what is said to these services stays here.
+    """Holds `voices`, best first, which are its own from now on; `language` is for texts that leave it open.
 
     `names` may be called from any thread, the rest belongs to the thread of the voices.
     """
 
-    def __init__(self, config: VoiceConfig) -> None:
-        self._voices = available(replace(config, online_voices=False))
-        self._language = config.language
+    def __init__(self, voices: Sequence[Voice], language: str = "") -> None:
+        self._voices = tuple(voices)
+        self._language = language
 
     def names(self) -> tuple[str, ...]:
         """The voices that can be asked for by name, best first."""

@@ -92,14 +92,14 @@ class VoiceClient:
     async def close(self) -> None:
         """End the child; idempotent. No event comes after it."""
         self._closing.set()
-        life, process = self._life, self._process
-        if process is not None:
-            self._hang_up(process)
+        life = self._life
+        if self._process is not None:
+            self._hang_up(self._process)
         if life is None:
             return
         done, _ = await asyncio.wait([life], timeout=DEPART)
         if not done:
-            _kill(process)
+            _kill(self._process)
         await life
         self._life = None
 
@@ -185,14 +185,15 @@ class VoiceClient:
         started.set()
         if self._closing.is_set():
             self._hang_up(process)
+        reason = "given up"
         try:
             reason = await self._listen(process)
         finally:
-            self._process = None
             self._hang_up(process)
-            if process.returncode is None and not self._closing.is_set():
+            if reason or not self._closing.is_set():
                 _kill(process)
             await process.wait()
+            self._process = None
             await drain
         return Trouble("voice_child_ended", {"reason": reason or _reason(process.returncode or 0, words)})
 
@@ -283,7 +284,7 @@ async def _drain(stream: asyncio.StreamReader | None, kept: bytearray) -> None:
 
 
 def _kill(process: asyncio.subprocess.Process | None) -> None:
-    if process is not None:
+    if process is not None and process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
 

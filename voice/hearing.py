@@ -14,7 +14,7 @@ from voice.errors import VoiceError
 from voice.events import Final
 from voice.sound import BLOCK, RATE, Block
 
-TAIL = 0.15
+TAIL = 0.5
 """Seconds after the end in which what was captured before it may still come in from the device."""
 
 

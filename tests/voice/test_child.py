@@ -47,6 +47,18 @@ async def speak(sound: SoundStage, talk: Talk, text: str) -> None:
     talk.client.release()
 
 
+async def warm(talk: Talk) -> None:
+    """Wait until the child has loaded everything, which on a busy machine leaves it deaf for moments."""
+    talk.client.press()
+    await talk.listening()
+    talk.client.release()
+    await talk.until(Final)
+    talk.client.say("Ready.")
+    talk.client.end_of_answer()
+    await talk.until(Spoken)
+    await talk.state("idle")
+
+
 def run(test: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(test())  # type: ignore[arg-type]
 
@@ -190,7 +202,7 @@ def test_hands_free_it_hears_by_itself_and_is_interrupted_by_speech(sound: Sound
     async def story() -> None:
         async with Talk(bundled(hands_free=True)) as talk:
             await talk.until(State, lambda event: event.on)
-            await talk.until(Level)
+            await warm(talk)
             await asyncio.to_thread(sound.say, speech(ASKED))
             final = await talk.until(Final)
             assert missing(ASKED, final.text) <= 1
@@ -210,13 +222,14 @@ def test_hands_free_it_does_not_hear_itself(sound: SoundStage) -> None:
     async def story() -> None:
         async with Talk(bundled(hands_free=True)) as talk:
             await talk.until(State, lambda event: event.on)
+            await warm(talk)
             with sound.loopback(-6.0, 80):
                 talk.client.expect()
                 talk.client.say(ANSWER)
                 talk.client.end_of_answer()
                 assert (await talk.until(Spoken)).whole
                 await talk.state("idle")
-        assert talk.finals() == []
+        assert talk.finals() == [""]
 
     run(story)
 

@@ -187,12 +187,12 @@ class SoundStage:
             raise StageError(f"pactl {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout.strip()
 
-    def wait(self, ready: Callable[[], bool], what: str) -> None:
+    def wait(self, ready: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
         """Return as soon as `ready`; a stage that is not ready in time is an error that names `what`."""
-        deadline, pause = time.monotonic() + PATIENCE, threading.Event()
+        deadline, pause = time.monotonic() + seconds, threading.Event()
         while not ready():
             if time.monotonic() > deadline:
-                raise StageError(f"waited {PATIENCE:.0f} s in vain for {what}")
+                raise StageError(f"waited {seconds:.0f} s in vain for {what}")
             pause.wait(0.005)
 
     def _start(self) -> None:
@@ -301,11 +301,10 @@ class Recording:
         with self._changed:
             return np.concatenate([np.zeros(0, np.float32), *self._pieces])
 
-    @property
-    def arrivals(self) -> list[tuple[float, int]]:
-        """When (time.monotonic) how many samples had arrived, for each chunk."""
+    def arrival(self, index: int) -> float:
+        """When (time.monotonic) the sample with number `index` had arrived."""
         with self._changed:
-            return list(self._arrivals)
+            return next(moment for moment, count in self._arrivals if count > index)
 
     def wait(self, ready: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
         """Return as soon as `ready`, which is asked again whenever sound has arrived."""
@@ -320,6 +319,10 @@ class Recording:
         """The index of the first sample above `level` at or after index `after`, once it has arrived."""
         self.wait(lambda: bool((np.abs(self.samples[after:]) > level).any()), "sound")
         return after + int(np.argmax(np.abs(self.samples[after:]) > level))
+
+    def wait_for_more(self, count: int) -> None:
+        """Return when more than `count` samples have arrived."""
+        self.wait(lambda: len(self.samples) > count, "more samples")
 
     def wait_for_silence(self, seconds: float = 0.3, level: float = 0.001) -> None:
         """Return when the last `seconds` that arrived are all below `level`."""

@@ -142,13 +142,13 @@ def test_tools_with_a_word_of_the_question_are_concerned_or_all_where_that_tells
 def test_the_question_speaks_for_tools_by_the_words_they_share_with_it_but_not_without_end() -> None:
     asked = [{"role": "user", "content": "Write a text about the weather of a city in May"}]
     concerned = Grounds(asked, TOOLS).concerned()
-    assert concerned == {"get_weather": 0.0, "write_file": -1.0}
+    assert concerned == {"get_weather": 0.0, "write_file": -1.5}
     more = "Write a text about the weather of a city and the songs, the mass of a person and the folder"
-    assert Grounds([{"role": "user", "content": more}], TOOLS).concerned()["find_songs"] == -1.0
+    assert Grounds([{"role": "user", "content": more}], TOOLS).concerned()["find_songs"] == -1.5
     words = "alpha bravo charlie delta echo foxtrot"
     letters = [tool("spell", words), tool("other", "alpha"), tool("none", "zulu")]
     question = [{"role": "user", "content": f"What is it with the {words}?"}]
-    assert Grounds(question, letters).concerned() == {"spell": 0.0, "other": -3.0}
+    assert Grounds(question, letters).concerned() == {"spell": 0.0, "other": -5.0}
 
 
 def test_a_second_tool_needs_a_word_of_its_own_where_the_question_joins_nothing() -> None:

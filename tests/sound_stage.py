@@ -154,6 +154,8 @@ class SoundStage:
         if rate != self._rates[into]:  # the server's own resampler clicks at both ends
             samples = np.ascontiguousarray(soxr.resample(samples, rate, self._rates[into]))
             rate = self._rates[into]
+        # The first milliseconds of a stream do not always get out.
+        samples = np.concatenate([np.zeros((rate // 50, *samples.shape[1:]), np.float32), samples])
         channels = 1 if samples.ndim == 1 else samples.shape[1]
         form = [f"--rate={rate}", f"--channels={channels}", "--format=float32le", "--raw"]
         command = ["pacat", "--playback", f"--device={into}", "--latency-msec=40", *form]

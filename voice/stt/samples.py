@@ -26,24 +26,25 @@ def clean(samples: NDArray[np.generic]) -> Samples:
 
     found = finite(samples)
     if len(found):
-        found = found - np.float32(found.mean(dtype=np.float64))
-    return np.clip(found, -1.0, 1.0)
+        found -= np.float32(found.mean(dtype=np.float64))
+    return np.clip(found, -1.0, 1.0, out=found)
 
 
 def finite(samples: NDArray[np.generic]) -> Samples:
-    """`samples` as float32, with 0 for what is no number."""
+    """A copy of `samples` as float32, with 0 for what is no number."""
     import numpy as np
 
     found = np.asarray(samples)
     if found.ndim != 1 or found.dtype.kind not in "fiu":
         raise VoiceError("sound_unreadable", reason="the samples are not one row of numbers")
+    with np.errstate(over="ignore"):
+        made = found.astype(np.float32)
     if found.dtype.kind in "iu":
         width = np.iinfo(found.dtype)
         middle = (float(width.max) + float(width.min) + 1.0) / 2.0
-        return ((found.astype(np.float64) - middle) / (width.max - middle)).astype(np.float32)
-    with np.errstate(over="ignore"):
-        narrow = found.astype(np.float32)
-    return np.nan_to_num(narrow, nan=0.0, posinf=0.0, neginf=0.0)
+        made -= np.float32(middle)
+        made /= np.float32(width.max - middle)
+    return np.nan_to_num(made, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 class Centre:
@@ -61,5 +62,5 @@ class Centre:
             return found
         now = float(found.mean(dtype=np.float64))
         self._mean = now if self._mean is None else self._mean + _SLOW * (now - self._mean)
-        centred: Samples = np.clip(found - np.float32(self._mean), -1.0, 1.0)
-        return centred
+        found -= np.float32(self._mean)
+        return np.clip(found, -1.0, 1.0, out=found)

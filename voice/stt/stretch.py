@@ -74,10 +74,9 @@ class Stretch:
 
     def part(self, reading: Reading, passed: int) -> Part:
         """What was read of this stretch, which begins `passed` windows after the beginning of all."""
-        start, first, last = (
-            (passed + place) * WINDOW / RATE for place in (self.span[0], self.begin, self.end)
-        )
-        return Part(reading, start, max(start, first - SOFT), last + SOFT)
+        places = (self.span[0], self.begin, self.end, len(self.likely))
+        start, first, last, end = ((passed + place) * WINDOW / RATE for place in places)
+        return Part(reading, start, max(start, first - SOFT), min(end, last + SOFT))
 
     @property
     def until(self) -> float:
@@ -122,9 +121,10 @@ def stretches(samples: Samples, activity: Activity) -> Iterator[tuple[int, Stret
     import numpy as np
 
     stretch, base = Stretch(), 0
-    padded = np.concatenate((samples, np.zeros(-len(samples) % WINDOW, np.float32)))
-    for start in range(0, len(padded), _AT_ONCE):
-        for probability in activity.probabilities(padded[start : start + _AT_ONCE]):
+    for start in range(0, len(samples), _AT_ONCE):
+        some = samples[start : start + _AT_ONCE]
+        padded = np.pad(some, (0, -len(some) % WINDOW))
+        for probability in activity.probabilities(padded):
             stretch.feed(float(probability))
             if cut := stretch.cut:
                 ended, stretch = stretch.parted(cut)

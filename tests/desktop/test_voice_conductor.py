@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent, QTextLayout
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from runtime.conversation_events import Asking, ConversationEvent, Draft
 from runtime.errors import OrionError
-from runtime.events import ApprovalReceived, ApprovalRequired, StateChange
+from runtime.events import ApprovalRequired, StateChange
 from tests.desktop.stage import Stage
+from tests.desktop.voice_stage import hold, let_go, look, say, space, spoken_text
 from voice import events as ev
-
-LEFT = Qt.MouseButton.LeftButton
-
-
-def say(stage: Stage, *events: ConversationEvent) -> None:
-    for event in events:
-        stage.bridge.spoke.emit(event)
-
-
-def spoken_text(stage: Stage) -> str:
-    """The words in the composer that are not part of the message."""
-    layout: QTextLayout = stage.window.composer.editor.textCursor().block().layout()
-    return layout.preeditAreaText()
-
-
-def look(stage: Stage) -> str:
-    return stage.window.composer.voice.look
-
-
-def hold(stage: Stage) -> None:
-    QTest.mousePress(stage.window.composer.voice, LEFT)
-
-
-def let_go(stage: Stage) -> None:
-    QTest.mouseRelease(stage.window.composer.voice, LEFT)
-
-
-def space(stage: Stage, kind: QEvent.Type) -> None:
-    event = QKeyEvent(kind, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier, " ")
-    QApplication.sendEvent(stage.window.windowHandle(), event)
 
 
 def test_holding_the_button_speaks_and_letting_go_sends(stage: Stage) -> None:
@@ -98,18 +63,6 @@ def test_it_wakes_once_when_the_pointer_comes(stage: Stage) -> None:
     assert [*used, stage.voice.used] == [False, True]
 
 
-def test_the_words_stay_until_they_are_understood(stage: Stage) -> None:
-    hold(stage)
-    say(stage, ev.State("hearing", open=True), ev.Partial("what is", 4))
-    let_go(stage)
-    say(stage, ev.State("idle", open=True))
-    assert look(stage) == "thinking"
-    assert spoken_text(stage) == "what is"
-    say(stage, ev.Final("What is rain?"))
-    assert look(stage) == "idle"
-    assert spoken_text(stage) == ""
-
-
 def test_what_was_typed_stays_beside_what_is_said(stage: Stage) -> None:
     editor = stage.window.composer.editor
     QTest.keyClicks(editor, "Look at this:")
@@ -128,46 +81,6 @@ def test_what_was_typed_stays_beside_what_is_said(stage: Stage) -> None:
     assert stage.window.toast.isHidden()
 
 
-def test_words_that_are_not_sent_at_once_are_written_and_answered_aloud(stage: Stage) -> None:
-    composer = stage.window.composer
-    hold(stage)
-    assert stage.bridge.last("press") == (False,)
-    let_go(stage)
-    say(stage, ev.Final("What is rain?"), Draft("What is rain?"))
-    assert composer.text() == "What is rain?"
-    QTest.keyClicks(composer.editor, " Briefly.")
-    composer.submit()
-    assert stage.bridge.last("send") == ("What is rain? Briefly.",)
-    stage.bridge.settle()
-    assert composer.text() == ""
-    QTest.keyClicks(composer.editor, "typed")
-    composer.submit()
-    assert stage.bridge.last("submit")[1] == "typed"
-
-
-def test_what_is_said_beside_something_typed_joins_it_and_waits(stage: Stage) -> None:
-    composer = stage.window.composer
-    QTest.keyClicks(composer.editor, "In French:")
-    hold(stage)
-    assert stage.bridge.last("press") == (True,)
-    let_go(stage)
-    say(stage, ev.Final("good morning"), Draft("good morning"))
-    assert composer.text() == "In French: good morning"
-    composer.editor.undo()
-    assert composer.text() == "In French:"
-
-
-def test_a_question_says_what_to_answer(stage: Stage) -> None:
-    editor = stage.window.composer.editor
-    say(stage, Asking("a1", "yes, write notes", False))
-    assert "yes, write notes" in editor.placeholderText()
-    stage.happen(ApprovalReceived("a1", "approve", "once", "voice"))
-    assert editor.placeholderText() == "Write a message"
-    say(stage, Asking("a1", "yes, write notes", False))
-    say(stage, Asking("a1", "", True))
-    assert editor.placeholderText() == "Write a message"
-
-
 def test_escape_throws_away_before_it_stops_the_turn(stage: Stage) -> None:
     stage.happen(StateChange("IDLE", "THINKING"))
     hold(stage)
@@ -183,19 +96,6 @@ def test_escape_throws_away_before_it_stops_the_turn(stage: Stage) -> None:
     assert stage.bridge.last("cancel") == ("s1",), "now the turn itself is stopped"
 
 
-def test_what_is_said_aloud_is_shown_until_it_ends(stage: Stage) -> None:
-    captions = stage.window.captions
-    say(stage, ev.State("speaking"), ev.Speaking("**Rain** falls.", "Rain falls.", 1.0))
-    assert captions.isVisible()
-    assert look(stage) == "speaking"
-    captions.stop.click()
-    assert captions.isHidden()
-    assert stage.bridge.names()[-1] == "hush"
-    say(stage, ev.Speaking("More.", "More.", 1.0), ev.Spoken("**Rain**", False), ev.State("idle"))
-    assert captions.isHidden()
-    assert look(stage) == "idle"
-
-
 def test_a_tap_says_that_the_button_is_held_but_not_when_it_stopped_the_voice(stage: Stage) -> None:
     say(stage, ev.State("speaking"), ev.Speaking("Rain.", "Rain.", 1.0))
     hold(stage)
@@ -207,28 +107,6 @@ def test_a_tap_says_that_the_button_is_held_but_not_when_it_stopped_the_voice(st
     let_go(stage)
     assert "Keep the button pressed" in stage.window.toast.text.text()
     assert look(stage) == "idle"
-
-
-def test_an_utterance_without_words_is_told(stage: Stage) -> None:
-    hold(stage)
-    say(stage, ev.State("hearing", open=True))
-    let_go(stage)
-    say(stage, ev.Final("", "", 2.0), ev.State("idle"))
-    assert stage.window.toast.text.text() == "Nothing was understood."
-
-
-def test_trouble_is_one_sentence_and_typing_goes_on(stage: Stage) -> None:
-    hold(stage)
-    say(stage, ev.Trouble("microphone_missing", {"name": "", "reason": "no device"}), ev.State("idle"))
-    assert stage.window.toast.isVisible()
-    assert stage.window.toast.buttons[0].text() == "Voice settings"
-    assert look(stage) == "unavailable"
-    assert stage.window.composer.voice.accessibleName().startswith("No microphone is connected")
-    QTest.keyClicks(stage.window.composer.editor, "typing goes on")
-    let_go(stage)
-    say(stage, ev.Devices((("usb", "A headset"),), ()))
-    assert look(stage) == "idle"
-    assert stage.window.composer.text() == "typing goes on"
 
 
 def test_a_host_for_voices_is_allowed_by_name(stage: Stage) -> None:
@@ -260,14 +138,6 @@ def test_hands_free_is_a_line_of_the_menu(stage: Stage) -> None:
     assert stage.bridge.last("hands_free") == (False,)
 
 
-def test_the_open_microphone_is_shown_and_its_end(stage: Stage) -> None:
-    mark = stage.window.status.microphone
-    say(stage, ev.State("idle", open=True))
-    assert mark.isVisible()
-    say(stage, ev.State("idle"))
-    assert mark.isHidden()
-
-
 def test_escape_denies_a_question_that_is_read_aloud(stage: Stage) -> None:
     asked = ApprovalRequired("a1", "write_file", {}, "d", "medium", "Write a file", "+a", {"once": ""})
     stage.happen(StateChange("IDLE", "TOOL_CALLING"), asked)
@@ -288,9 +158,3 @@ def test_voice_belongs_to_the_chat_in_front(stage: Stage) -> None:
 def test_an_answer_is_read_aloud_on_request(stage: Stage) -> None:
     stage.window.chats.read_requested.emit("**Rain** falls.")
     assert stage.bridge.last("read_aloud") == ("**Rain** falls.",)
-
-
-@pytest.mark.parametrize("stray", [object(), None, "text"])
-def test_events_of_another_kind_are_left_alone(stage: Stage, stray: Any) -> None:
-    stage.bridge.spoke.emit(stray)
-    assert look(stage) == "idle"

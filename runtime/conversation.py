@@ -138,6 +138,7 @@ class Conversation:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self._client.close()
+        self._child.entries.close()
 
     # --- from the voice -------------------------------------------------------------------------------
 
@@ -148,6 +149,8 @@ class Conversation:
                 self._speech.on_speaking(event)
             case Spoken():
                 self._speech.on_spoken(event)
+                if event.whole and not self._speech.speaking:
+                    self._questions.heard()
             case State(state="interrupted"):
                 self._speech.mute()
             case Final(text=text) if text.strip():
@@ -164,14 +167,13 @@ class Conversation:
 
     async def _heard(self, said: Final) -> None:
         """One utterance after the other."""
-        sure = not (said.hands_free and self._speech.speaking)
         async with self._turn:
             try:
-                await self._act(said, sure=sure)
+                await self._act(said)
             except OrionError as error:
                 self._emit(Trouble(error.code, error.fields))
 
-    async def _act(self, said: Final, *, sure: bool) -> None:
+    async def _act(self, said: Final) -> None:
         session, text = self._session, said.text.strip()
         if session is None or session.closed:
             self._emit(Draft(text))
@@ -179,7 +181,7 @@ class Conversation:
         word = understood(text, said.language)
         at_once = self._runtime.settings.voice.send_at_once and (said.hands_free or not self._drafting)
         if self._questions.open is not None and word is None:
-            await self._answer(session, text, said.language, sure=sure)
+            await self._answer(session, said)
         elif word is not None and (at_once or self._at_work(session)):
             self._emit(Understood(word))
             await self._obey(session, word, text)
@@ -194,11 +196,10 @@ class Conversation:
 
     async def _send(self, session: Session, text: str) -> None:
         await self._make_way(session)
-        self._child.names.note(text)
-        self._child.refresh()
         self._speech.begin()
         self._asked += 1
         await session.submit(text, source=SOURCE)
+        self._child.refresh()
 
     async def _make_way(self, session: Session) -> None:
         """Before something new: no model talks, nothing is spoken or paused."""
@@ -211,10 +212,11 @@ class Conversation:
         session.resume()
         self._speech.forget()
 
-    async def _answer(self, session: Session, text: str, language: str, *, sure: bool) -> None:
-        asked = self._questions.open
+    async def _answer(self, session: Session, said: Final) -> None:
+        asked, text = self._questions.open, said.text.strip()
         self._speech.begin()
-        match self._questions.answer(text, language, session.pending, sure=sure):
+        by_key = not said.hands_free
+        match self._questions.answer(text, said.language, session.pending, by_key=by_key):
             case "approve" if asked is not None:
                 await session.answer(asked.id, "approve", door=SOURCE)
             case "deny" if asked is not None:
@@ -310,13 +312,21 @@ class Conversation:
                 if self._questions.open is None:
                     self._ask(body)
             case ev.Done():
-                if self._session is not None:
-                    self._speech.named(self._session.last_answer)
-                self._speech.end()
-                self._questions.forget()
-                self._aloud = False
+                self._on_done()
             case _:
                 pass
+
+    def _on_done(self) -> None:
+        """The turn is over; a pause that the user asked for must not hold up the next one."""
+        session, waiting = self._session, self._waiting
+        if session is not None:
+            self._speech.named(session.last_answer)
+            self._waiting = False
+            session.resume()
+            self._waiting = waiting
+        self._speech.end()
+        self._questions.forget()
+        self._aloud = False
 
     def _ask(self, asked: ev.ApprovalRequired) -> None:
         if self._speech.muted:

@@ -17,10 +17,12 @@ Outcome = Literal["approve", "deny", "again", "by hand", "none"]
 
 @dataclass(slots=True)
 class _Open:
-    """The question that is open, and how many answers to it were not understood."""
+    """The question that is open, how many answers to it were not understood, and whether it was heard to its
+    end."""
 
     reading: Reading
     tries: int = 0
+    heard: bool = False
 
 
 class Questions:
@@ -52,10 +54,18 @@ class Questions:
         if self._open is not None:
             self._say(self._open.reading.ask)
 
-    def answer(self, said: str, language: str, pending: list[ApprovalRequired], *, sure: bool) -> Outcome:
-        """What `said` means while `pending` questions wait; "none" where no question is open. Unless `sure`
-        it may be the program's own voice, and allows nothing. What is not understood is asked again, and
-        left to the hand after TRIES times."""
+    def heard(self) -> None:
+        """Everything that was said was heard to its end, the open question too."""
+        if self._open is not None:
+            self._open.heard = True
+
+    def answer(self, said: str, language: str, pending: list[ApprovalRequired], *, by_key: bool) -> Outcome:
+        """What `said` means while `pending` questions wait; "none" where no question is open. What is not
+        understood is asked again, and left to the hand after TRIES times.
+
+        Without a key nothing is allowed before the question was heard to its end: until then the microphone
+        may have heard the loudspeaker, and so a model could allow its own call by saying the key words.
+        """
         if self._open is None:
             return "none"
         made = self._open.reading
@@ -63,7 +73,7 @@ class Questions:
             self._open = None
             return "none"
         judged = made.judge(said, language)
-        if judged == "deny" or (judged == "approve" and sure):
+        if judged == "deny" or (judged == "approve" and (by_key or self._open.heard)):
             self._open = None
             return judged
         self._open.tries += 1

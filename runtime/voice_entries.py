@@ -26,7 +26,7 @@ class VoiceEntries:
         """`refuse` is called where the ledger cannot be written: nothing may be sent then."""
         self._ledger = ledger
         self._refuse = refuse
-        self._open: dict[int, tuple[Entry, float]] = {}
+        self._open: dict[int, tuple[Entry, float, SpokenAnswer]] = {}
         self.online = False
         self.via = ""
 
@@ -40,12 +40,17 @@ class VoiceEntries:
                 self.online = False
                 self._refuse(error)
                 return
-            self._open[id(answer)] = entry, time.monotonic()
+            self._open[id(answer)] = entry, time.monotonic(), answer
 
     def end(self, answer: SpokenAnswer) -> None:
         """`answer` is over."""
         found = self._open.pop(id(answer), None)
         if found is not None:
-            entry, begun = found
+            entry, begun, _answer = found
             sent, seconds = len(answer.text.encode("utf-8", "replace")), round(time.monotonic() - begun, 3)
             self._ledger.end(replace(entry, sent=sent, seconds=seconds, status=101))
+
+    def close(self) -> None:
+        """Nothing is said any more."""
+        for _entry, _begun, answer in list(self._open.values()):
+            self.end(answer)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from runtime.conversation_events import Asking
 from tests.runtime.conversation_stage import PRESSED, Stage, is_, stage
 from tests.runtime.scripted_house import Steps, call
@@ -91,17 +93,32 @@ def test_after_two_tries_it_waits_for_the_hand(fresh_home: Path) -> None:
     asyncio.run(run())
 
 
-def test_the_voice_of_the_program_itself_allows_nothing(fresh_home: Path) -> None:
+@pytest.mark.parametrize("cut", [[], [["spoken", "Yes, write", False], ["spoken", "", False]]])
+def test_the_voice_of_the_program_itself_allows_nothing(fresh_home: Path, cut: list[Step]) -> None:
     asked: list[Step] = [["said", "To allow it"], ["await", "end"]]
-    overheard: list[Step] = [["final", "Yes, write notes todo.", {"hands_free": True}]]
+    overheard: list[Step] = [*cut, ["final", "Yes, write notes todo.", {"hands_free": True}]]
     lives = [*BEGUN, *asked, *overheard, ["said", "I did not get that."], ["state", "idle"]]
+    steps: Steps = [{"say": "Yes, write notes/todo.md."}, *STEPS]
 
     async def run() -> None:
-        async with stage(fresh_home, STEPS, lives) as it:
+        async with stage(fresh_home, steps, lives) as it:
             await begun(it)
             assert len(it.session.pending) == 1
             it.session.cancel()
             await it.watch.until("done")
+
+    asyncio.run(run())
+
+
+def test_hands_free_the_key_words_count_once_the_question_was_heard(fresh_home: Path) -> None:
+    answered: list[Step] = [["final", "Yes, write notes todo.", {"hands_free": True}]]
+    lives = [*BEGUN, *ASKED, *answered, *ended("Done.")]
+
+    async def run() -> None:
+        async with stage(fresh_home, STEPS, lives) as it:
+            await begun(it)
+            await it.voice.rested(2)
+            assert it.rows("tool")[0]["status"] == "ok"
 
     asyncio.run(run())
 

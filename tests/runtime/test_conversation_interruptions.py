@@ -223,11 +223,11 @@ def test_wait_pauses_and_go_on_says_what_came_meanwhile(fresh_home: Path) -> Non
             await it.push_to_talk()
             await it.voice.rested()
             await it.watch.until("done")
+            assert [paused.paused for paused in it.watch.of("paused")] == [True, False]
             await it.push_to_talk()
             await it.voice.rested(2)
             assert it.voice.said()[1] == "is one. Two is two. Three is three."
             assert it.rows("assistant")[0].get("heard") is None
-            assert [paused.paused for paused in it.watch.of("paused")] == [True, False]
 
     asyncio.run(run())
 

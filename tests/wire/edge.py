@@ -1,7 +1,7 @@
 """The wire format of the reading service of Microsoft Edge, as its public client speaks it, on loopback.
 
 A WebSocket: the client sends `speech.config` and `ssml`; the service answers with the text messages
-`turn.start`, `audio.metadata` and `turn.end`, and with binary ones: two bytes of header length, a header, MP3.
+`turn.start`, `audio.metadata` and `turn.end`, and with binary ones: two bytes of length, a header, MP3.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Request:
 class EdgeService:
     """The service in a thread of its own; `endpoint` is where it listens.
 
-    `ahead` is how many seconds its clock is ahead of this machine's: a token of other five minutes is refused.
+    `ahead` is how many seconds its clock is ahead of this machine's: a token of other minutes is refused.
     `halt` makes it stop in the middle of the sound until `go_on` is set.
     """
 
@@ -191,7 +191,8 @@ def _read(message: str, headers: dict[str, str]) -> Request:
 
 
 def _message(path: str, data: dict[str, Any]) -> str:
-    return f"X-RequestId:1\r\nContent-Type:application/json; charset=utf-8\r\nPath:{path}\r\n\r\n{json.dumps(data)}"
+    kind = "Content-Type:application/json; charset=utf-8"
+    return f"X-RequestId:1\r\n{kind}\r\nPath:{path}\r\n\r\n{json.dumps(data)}"
 
 
 def _boundary(word: str, index: int) -> str:

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RATE = 24_000
+_TAG = b"ID3\x03\x00\x00\x00\x00\x00\x0a" + bytes(10)
+"""An empty ID3v2 tag (id3.org/id3v2.3.0). Without one in front libsndfile 1.2.2 does not always know MP3 that it
+reads from memory for what it is."""
+
 _FIRST = 1_440
 _GROWTH = 1.4
 
@@ -26,8 +30,8 @@ class GrowingMp3:
 
         self.samples: NDArray[np.float32] = np.zeros(0, np.float32)
         self.rate = RATE
-        self._data = bytearray()
-        self._due = _FIRST
+        self._data = bytearray(_TAG)
+        self._due = _FIRST + len(_TAG)
 
     def add(self, data: bytes) -> None:
         """Take the next bytes; `samples` may grow, what it had stays as it was."""
@@ -38,7 +42,7 @@ class GrowingMp3:
 
     def end(self) -> None:
         """No more bytes come: decode all there is. Like `add`, a ValueError where it is no MP3."""
-        if self._data:
+        if len(self._data) > len(_TAG):
             self._decode()
 
     def _decode(self) -> None:

@@ -25,8 +25,20 @@ def test_it_speaks_a_sentence_at_a_time_and_counts_its_words(heart: HibariVoice)
     sounds = list(heart.speak("Hello there, my friend. How are you?", 1.0))
     assert [sound.words for sound in sounds] == [4, 7]
     assert all(sound.rate == 24_000 and sound.samples.dtype == np.float32 for sound in sounds)
-    assert 1.0 < sounds[0].seconds < 3.0
+    assert 0.8 < sounds[0].seconds < 3.0
     assert 0.05 < np.abs(sounds[0].samples).max() <= 1.0
+
+
+def test_a_clause_begins_at_once_and_only_a_sentence_ends_with_a_pause(heart: HibariVoice) -> None:
+    def silence(text: str) -> tuple[float, float]:
+        samples = np.concatenate([sound.samples for sound in heart.speak(text, 1.0)])
+        loud = np.flatnonzero(np.abs(samples) > 0.003)
+        return loud[0] / 24_000, (len(samples) - loud[-1]) / 24_000
+
+    open_lead, open_tail = silence("You can open the file")
+    lead, tail = silence("You can open the file.")
+    assert max(open_lead, lead) < 0.08
+    assert open_tail < 0.12 < 0.25 < tail < 0.45
 
 
 def test_the_rate_is_the_pace(heart: HibariVoice) -> None:

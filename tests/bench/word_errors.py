@@ -188,7 +188,7 @@ def _alone() -> Hear:
 
 
 def _invented(recogniser: Recogniser) -> Figure:
-    heard = {name: recogniser.transcribe(samples).text for name, samples in without_speech(SECONDS)}
+    heard = {name: uttered(recogniser, samples) for name, samples in without_speech(SECONDS)}
     counts = {f"{name} (words)": float(len(text.split())) for name, text in heard.items()}
     return Figure("invented_words", sum(counts.values()), "words", 0.0, "lower", counts)
 

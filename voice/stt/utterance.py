@@ -163,7 +163,7 @@ class Utterance:
             found = self._read(stretch, self._wish)
             if found is not None:
                 self._ahead, self._covered = found, stretch.end
-                self._tell(found, len(found.text))
+                self._tell(found)
         elif stretch.end - max(self._seen, stretch.begin) >= _NEW and self._rested_enough():
             self._glance()
 
@@ -172,15 +172,13 @@ class Utterance:
         return cost <= _QUICK and time.monotonic() - self._rested >= 3 * cost
 
     def _glance(self) -> None:
-        """A quick reading of the words so far; what it begins with as the one before did is stable."""
+        """A quick reading of the words so far."""
         seen = self._stretch.end
         found = self._read(self._stretch, replace(self._wish, quick=True))
         self._rested = time.monotonic()
         if found is not None:
-            same = takewhile(lambda pair: pair[0] == pair[1], zip(self._last, found.tokens, strict=False))
-            agreed = self._recogniser.decode([token for token, _ in same]).strip()
-            self._seen, self._last = seen, found.tokens
-            self._tell(found, len(agreed))
+            self._seen = seen
+            self._tell(found)
 
     def _read(self, stretch: Stretch, wish: Wish) -> Reading | None:
         import numpy as np
@@ -224,8 +222,11 @@ class Utterance:
             self._hear(activity, [np.zeros(WINDOW - rest, np.float32)])
         self._keep(len(self._stretch.likely))
 
-    def _tell(self, found: Reading, stable: int) -> None:
-        before = joined(self._parts).text
-        text = " ".join(filter(None, (before, found.text)))
+    def _tell(self, found: Reading) -> None:
+        """The words so far; what a reading begins with as the one before did is stable."""
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(self._last, found.tokens, strict=False))
+        agreed = self._recogniser.decode([token for token, _ in same]).strip()
+        self._last = found.tokens
+        text = " ".join(filter(None, (joined(self._parts).text, found.text)))
         if text:
-            self._on_partial(Partial(text, min(len(text), len(text) - len(found.text) + stable)))
+            self._on_partial(Partial(text, len(text) - len(found.text) + min(len(agreed), len(found.text))))

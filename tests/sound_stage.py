@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -128,6 +129,16 @@ class SoundStage:
         self._server.wait()
 
     @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Let the sound server answer nobody."""
+        assert self._server is not None
+        self._server.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._server.send_signal(signal.SIGCONT)
+
+    @contextmanager
     def loopback(self, gain_db: float = -6.0, delay_ms: int = 80) -> Iterator[None]:
         """Let the microphone hear the loudspeaker: quieter by `gain_db` and `delay_ms` later."""
         about = f"source=speaker.monitor sink=mic_sink latency_msec={delay_ms} adjust_time=0 remix=no"
@@ -221,7 +232,7 @@ class SoundStage:
         self._modules[name], self._rates[name] = self.pactl("load-module", *module), rate
         listener = ["parec", f"--device={name}.monitor", "--latency-msec=10", "--raw"]
         self._players.append(self._run(listener, stdout=subprocess.DEVNULL))
-        self.wait(lambda: f"{name}.monitor" in self._recorded(), f"the listener of {name}")
+        self.wait(lambda: f"{name}.monitor" in self.listened(), f"the listener of {name}")
         for paused in ("1", "0"):
             self.pactl("suspend-sink", name, paused)
 
@@ -230,7 +241,7 @@ class SoundStage:
         module = ["module-remap-source", f"master={sink}.monitor", f"source_name={name}", words]
         self._modules[name] = self.pactl("load-module", *module)
 
-    def _recorded(self) -> set[str]:
+    def listened(self) -> set[str]:
         """The sources from which somebody records."""
         names = dict(line.split("\t")[:2] for line in self.pactl("list", "short", "sources").splitlines())
         lines = self.pactl("list", "short", "source-outputs").splitlines()

@@ -75,13 +75,6 @@ def window(home: Path, *before: str) -> Iterator[Program]:
             program.kill()
 
 
-def listened(sound: SoundStage) -> set[str]:
-    """The names of the sources that somebody listens to."""
-    names = dict(line.split("\t")[:2] for line in sound.pactl("list", "short", "sources").splitlines())
-    outputs = sound.pactl("list", "short", "source-outputs").splitlines()
-    return {names[line.split("\t")[1]] for line in outputs}
-
-
 @contextmanager
 def key_held(program: Program, sound: SoundStage) -> Iterator[None]:
     """Hold the key to talk; the microphone listens when the context is entered."""
@@ -89,7 +82,7 @@ def key_held(program: Program, sound: SoundStage) -> Iterator[None]:
 
     xdotool("keydown", "ctrl+space")
     try:
-        sound.wait(lambda: "microphone" in listened(sound), "the microphone to be open")
+        sound.wait(lambda: "microphone" in sound.listened(), "the microphone to be open")
         yield
     finally:
         xdotool("keyup", "ctrl+space")

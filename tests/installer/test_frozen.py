@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +16,8 @@ import pytest
 
 from installer.freeze import freeze
 from runtime.services import place, variables
+from tests.voice.conftest import stage
+from tests.voice.spoken import missing
 from tests.wire import anthropic, ollama, openai_chat, openai_responses
 from tests.wire.server import Play, Say, WireServer
 
@@ -28,7 +32,11 @@ def program() -> Path:
 
 def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the frozen program with nothing of this environment but its own folders and a bare path."""
-    kept = {name: os.environ[name] for name in os.environ if name.startswith(("XDG_", "ORION_"))}
+    kept = {
+        name: os.environ[name]
+        for name in os.environ
+        if name.startswith(("XDG_", "ORION_", "PULSE_", "ALSA_"))
+    }
     bare = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": os.environ["ORION_HOME"]}
     return subprocess.run(
         [str(program), *arguments],
@@ -81,6 +89,22 @@ def test_the_frozen_program_carries_the_clients_of_services(
             assert asked.stdout == "Hello from a service.\n", asked.stderr
 
     asyncio.run(work())
+
+
+def test_the_frozen_program_speaks_and_understands(
+    program: Path, fresh_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it says into a file is played to it, and it writes that down."""
+    text, file = "Please open the kitchen window in the morning.", fresh_home / "said.wav"
+    fresh_home.mkdir(parents=True, exist_ok=True)
+    said = run(program, "voice", "say", text, "-o", str(file))
+    assert said.returncode == 0, said.stderr
+    with contextmanager(stage)(tmp_path, monkeypatch) as sound, ThreadPoolExecutor() as pool:
+        listens = pool.submit(run, program, "voice", "listen")
+        sound.wait(lambda: "microphone" in sound.listened(), "the microphone to be open")
+        sound.say(file)
+        heard = listens.result()
+    assert missing(text, heard.stdout) <= 1, heard.stderr
 
 
 def test_the_frozen_window_opens(program: Path, display: str) -> None:

@@ -67,7 +67,7 @@ def test_what_is_said_is_printed(sound: SoundStage) -> None:
         command("voice", "listen", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        sound.wait(lambda: "microphone" in sound._recorded(), "somebody who listens")
+        sound.wait(lambda: "microphone" in sound.listened(), "somebody who listens")
         sound.say(speech(SAID))
         out, err = child.communicate(timeout=60)
     finally:

@@ -98,7 +98,26 @@ def _straight(file: IO[bytes]) -> soundfile.SoundFile:
         def seekable(self) -> bool:
             return False
 
-    return Straight(file)
+    return Straight(_Steady(file))
+
+
+class _Steady:
+    """`file` as libsndfile sees it: a broken header that sends it before the beginning moves nothing."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        try:
+            return self._file.seek(offset, whence)
+        except (ValueError, OSError):
+            return self._file.tell()
+
+    def tell(self) -> int:
+        return self._file.tell()
 
 
 def open_sound(file: IO[bytes], most: float) -> SoundFile | ForeignSound:

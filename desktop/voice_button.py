@@ -39,6 +39,7 @@ class VoiceButton(QAbstractButton):
         self._hold = Hold(self)
         self._hold.began.connect(self._begin)
         self._hold.ended.connect(self._end)
+        self.clicked.connect(self._toggle)
         self._key = ""
         self._reason = ""
         self.look: Look = "idle"
@@ -198,6 +199,10 @@ class VoiceButton(QAbstractButton):
             self._down = False
             self.let_go.emit()
             self.update()
+
+    def _toggle(self) -> None:
+        """A screen reader cannot hold: it presses once to begin and once to end."""
+        self._end() if self._down else self._begin()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)

@@ -66,6 +66,13 @@ def test_it_is_let_go_when_it_goes_out_of_sight_or_loses_the_keyboard(held: Held
     assert held.seen == ["held", "let go"] * 2
 
 
+def test_a_screen_reader_presses_it_twice(held: Held) -> None:
+    held.button.click()
+    assert held.seen == ["held"]
+    held.button.click()
+    assert held.seen == ["held", "let go"]
+
+
 def picture(button: VoiceButton) -> QImage:
     return button.grab().toImage()
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 RATE = 24_000
 _TAG = b"ID3\x03\x00\x00\x00\x00\x00\x0a" + bytes(10)
-"""An empty ID3v2 tag (id3.org/id3v2.3.0). Without one in front libsndfile 1.2.2 does not always know MP3 that it
-reads from memory for what it is."""
+"""An empty ID3v2 tag (id3.org/id3v2.3.0). Without one in front libsndfile 1.2.2 does not always know MP3 in
+memory for what it is."""
 
 _FIRST = 1_440
 _GROWTH = 1.4

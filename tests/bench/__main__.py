@@ -33,6 +33,7 @@ BENCHES = {
     "long_session": ("open_10k",),
     "word_errors": ("word_errors", "words_more", "invented_words"),
     "streaming": ("stream_frame", "stall"),
+    "voice_window": ("voice_stall",),
 }
 """Modules of this package, each with `measure(peers)`, and the names of the figures it returns."""
 

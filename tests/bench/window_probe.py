@@ -151,8 +151,58 @@ class Talker(QObject):
         tell(name=name, beats=beats)
 
 
+class Conversation(QObject):
+    """Holds the key for so many seconds once the microphone listens, lets the answer be spoken, cuts it off
+    after a few clauses, throws the next words away, and tells every round of the main thread's loop."""
+
+    CLAUSES = 3
+
+    def __init__(self, desktop: Any, seconds: float) -> None:
+        super().__init__(desktop)
+        from tests.bench.pulse import Pulse
+
+        self._desktop = desktop
+        self._seconds = seconds
+        self._pulse = Pulse()
+        self._clauses = 0
+        self._asked = self._cut = False
+        desktop.bridge.spoke.connect(self._on_event)
+        QTimer.singleShot(SETTLE_MS, self._begin)
+
+    def _begin(self) -> None:
+        self._pulse.beats.clear()
+        self._desktop.voice.press(self)
+
+    def _on_event(self, event: Any) -> None:
+        kind = type(event).__name__
+        if kind == "State" and event.state == "hearing" and event.open:
+            self._on_listening()
+        elif kind == "Speaking":
+            self._clauses += 1
+            if self._clauses == self.CLAUSES:
+                self._cut = True
+                self._desktop.voice.press(self)
+        elif kind == "Final" and self._cut:
+            beats = [(beat.ran, beat.painted) for beat in self._pulse.beats]
+            tell(heard=self._clauses, beats=beats)
+            self._desktop.window.close()
+
+    def _on_listening(self) -> None:
+        if not self._asked:
+            self._asked = True
+            tell(listening=True)
+            QTimer.singleShot(round(1000 * self._seconds), lambda: self._desktop.voice.release(self))
+        elif self._cut:
+            QTimer.singleShot(500, self._throw_away)
+
+    def _throw_away(self) -> None:
+        self._desktop.voice.take_escape()
+        self._desktop.voice.release(self)
+
+
 def main(arguments: list[str]) -> int:
-    """`bare | start | open | talk`, the monotonic time of the start in the parent, and what to open."""
+    """`bare | start | open | talk | voice`, the monotonic time of the start in the parent, and what to open
+    or how long to hold."""
     kind, begin, rest = arguments[0], float(arguments[1]), arguments[2:]
     match kind:
         case "bare":
@@ -161,6 +211,8 @@ def main(arguments: list[str]) -> int:
             return orion(begin, start)
         case "open":
             return orion(begin, lambda desktop: Opener(desktop, rest))
+        case "voice":
+            return orion(begin, lambda desktop: Conversation(desktop, float(rest[0])))
         case _:
             return orion(begin, lambda desktop: Talker(desktop, rest[0]))
 

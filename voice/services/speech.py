@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Literal
@@ -22,6 +23,8 @@ from voice.services.speakers import Speakers
 from voice.services.stream import EVENTS, Stream, audio_events, first
 
 _FIELDS = TypeAdapter(dict[str, Any])
+_SAID = "LNS"
+"""Letters, numbers and symbols: a text without any of them is silent, however long it is."""
 
 
 class VoiceId(BaseModel):
@@ -78,6 +81,8 @@ class SpeechService:
         if (count := len(wanted.input)) > self._limits.characters:
             most = self._limits.characters
             raise Refusal(400, "speech_too_long", "input", characters=count, most=most)
+        if not any(unicodedata.category(char)[0] in _SAID for char in wanted.input):
+            raise Refusal(400, "speech_nothing_to_say", "input")
         if wanted.response_format == "aac":
             raise Refusal(400, "speech_format_unavailable", "response_format", format="aac")
         if (name := wanted.voice_name) in VOICES:

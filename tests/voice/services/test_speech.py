@@ -149,6 +149,8 @@ def test_code_is_read_word_for_word(client: openai.OpenAI) -> None:
         ("", {}, (400, "speech_empty", "input")),
         (" \n\t ", {}, (400, "speech_empty", "input")),
         ("*** --- !!! ___", {}, (400, "speech_nothing_to_say", "input")),
+        ("^ ` ^", {}, (400, "speech_nothing_to_say", "input")),
+        ("?!* " * 25_000, {}, (400, "speech_nothing_to_say", "input")),
         (TEXT, {"voice": "nobody"}, (400, "speech_voice_unknown", "voice")),
         (TEXT, {"voice": 5}, (400, "service_field_wrong", "voice")),
         (TEXT, {"model": "whisper-1"}, (404, "service_model_unknown", "model")),

@@ -47,11 +47,11 @@ class EchoCanceller:
         import numpy as np
         from livekit.rtc.apm import AudioProcessingModule
 
-        self._module = AudioProcessingModule(echo_cancellation=True, high_pass_filter=True)
         self._line = np.zeros(_KEPT, np.float32)
+        self._module = AudioProcessingModule(echo_cancellation=True, high_pass_filter=True)
 
     def close(self) -> None:
-        """Free the canceller; `near` gives back what it gets until it is loaded again."""
+        """Free the canceller, when neither side is used; `near` then gives back what it gets."""
         module, self._module = self._module, None
         if module is not None:
             module._ffi_handle.dispose()

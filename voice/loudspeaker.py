@@ -185,6 +185,13 @@ class Loudspeaker:
         if self._list.waiting:
             output.run()
 
+    def _go_on(self, device: Device, gone: VoiceError) -> None:
+        """The same in the middle of an answer, where a device that cannot be opened is `gone`."""
+        try:
+            self._go_to(device)
+        except VoiceError as error:
+            raise gone from error
+
     def _let_go(self) -> None:
         """Close the device, and keep of the list what it has not played."""
         output, self._output = self._output, None
@@ -199,7 +206,7 @@ class Loudspeaker:
     def _run(self) -> None:
         far = Far()
         while True:
-            self._wake.wait(STALL / 4 if self._output is not None else None)
+            self._wake.wait(self._patience())
             self._wake.clear()
             with self._lock:
                 if self._closing:
@@ -218,6 +225,13 @@ class Loudspeaker:
                 self._on_mark(mark, moment)
             for trouble in troubles:
                 self._on_trouble(trouble)
+
+    def _patience(self) -> float | None:
+        """Seconds after which there is something to look at though nothing woke the thread."""
+        output = self._output
+        if output is None:
+            return None
+        return STALL / 4 if output.running else IDLE / 4
 
     def _news(self) -> list[tuple[int, Moment]]:
         """What began or ended to be heard since the last call."""
@@ -241,20 +255,20 @@ class Loudspeaker:
         present, self._present = self._present, None
         if output is None or self._list is None:
             return
-        broken = output.is_broken()
+        broken, gone = output.is_broken(), fault("loudspeaker", "gone", name=output.device.name)
         if present is not None or broken:
             if broken and not output.made:
-                raise fault("loudspeaker", "gone", name=output.device.name)
+                raise gone
             present = devices() if present is None else present
             after = succeed(output.device, self._wanted, present, broken=broken)
             output.device = after.device
+            if after.reopen:
+                self._go_on(after.device, gone)
             if after.trouble is not None:
                 self._untold.append(after.trouble)
-            if after.reopen:
-                self._go_to(after.device)
         elif output.starved and self._latency < LONG:
             self._latency = LONG
-            self._go_to(output.device)
+            self._go_on(output.device, gone)
         elif not output.is_quiet():
             output.quiet_since = now
         elif now - output.quiet_since > IDLE:

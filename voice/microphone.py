@@ -149,15 +149,19 @@ class Microphone:
         broken = capture.is_broken()
         if self._closing or (present is None and not broken):
             return
+        gone = fault("microphone", "gone", name=capture.device.name)
         if broken and not capture.made:
-            raise fault("microphone", "gone", name=capture.device.name)
+            raise gone
         after = succeed(
             capture.device, self._wanted, devices() if present is None else present, broken=broken
         )
         capture.device = after.device
         if after.reopen:
             self._let_go()
-            self._capture = _Capture(after.device, self._wake)
+            try:
+                self._capture = _Capture(after.device, self._wake)
+            except VoiceError as error:
+                raise gone from error
         if after.trouble is not None:
             self._on_trouble(after.trouble)
 

@@ -97,11 +97,18 @@ class Output:
 
     def is_quiet(self) -> bool:
         """Whether all was heard, and then silence for a while."""
-        return not self.playlist.waiting and self.made >= self._sounded + TAIL * self.rate
+        silent = not self.running or self.made >= self._sounded + TAIL * self.rate
+        return silent and not self.playlist.waiting
 
     def is_broken(self) -> bool:
         """Whether the stream ended by itself or stands still."""
-        return self._ended or (self._stream.running and time.monotonic() - self._last > STALL)
+        still = self._stream.running and time.monotonic() - self._last > STALL
+        return self._ended or self._stream.stuck or still
+
+    @property
+    def running(self) -> bool:
+        """Whether the device plays, if only silence."""
+        return self._stream.running
 
     def _fill(self, data: Any, moment: Any, status: Any) -> None:
         import numpy as np

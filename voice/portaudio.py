@@ -23,6 +23,9 @@ _BUSY = -9985
 
 _PLUGINS = ("pulse", "pipewire")
 
+GRACE = 1.0
+"""Seconds that a stream may take to end."""
+
 _library = threading.RLock()
 _open: list[Stream] = []
 
@@ -47,6 +50,7 @@ class Stream:
         self.running = False
         self._finished = finished
         self._closed = False
+        self._ending: threading.Thread | None = None
         with _library:
             self._stream = _opened(device, callback, self._on_finished, latency)
             _open.append(self)
@@ -66,16 +70,37 @@ class Stream:
         """Drop what is in the buffer; no callback comes until it is started again."""
         if self.running:
             self.running = False
-            self._stream.abort()
+            self._end(self._stream.abort)
 
     def close(self) -> None:
-        """Halt and let the device go."""
+        """Halt and let the device go. Where its server hangs, that goes on behind the caller's back."""
         with _library:
             if not self._closed:
                 self._closed = True
-                _open.remove(self)
                 self.halt()
-                self._stream.close()
+                self._end(self._bury)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the stream is still about to halt or to close."""
+        return self._ending is not None and self._ending.is_alive()
+
+    def _end(self, action: Callable[[], None]) -> None:
+        """PortAudio waits without limit for a sound server that hangs; this waits a second."""
+        before = self._ending
+
+        def end() -> None:
+            if before is not None:
+                before.join()
+            action()
+
+        self._ending = threading.Thread(target=end, name="voice stream end", daemon=True)
+        self._ending.start()
+        self._ending.join(GRACE)
+
+    def _bury(self) -> None:
+        self._stream.close()
+        _open.remove(self)
 
     def _on_finished(self) -> None:
         if self.running:

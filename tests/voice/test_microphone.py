@@ -192,6 +192,15 @@ def test_a_sound_server_that_dies_is_one_trouble(sound: SoundStage) -> None:
         assert microphone.device is None
 
 
+def test_a_sound_server_that_hangs_is_one_trouble_and_nothing_hangs_with_it(
+    sound: SoundStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("voice.pulse.PATIENCE", 0.2)
+    with listening(sound) as (microphone, heard), sound.hanging():
+        assert told(sound, heard)[0] == "microphone_gone(name=Desk Microphone)"
+        microphone.close()
+
+
 def test_what_nobody_takes_is_counted_and_then_it_goes_on(
     sound: SoundStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
     are no `arguments`."""
     del arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Threads of the recogniser that wait for each other would keep a processor from those that play sound.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     wire = Wire()
     threading.excepthook = _fault
     child = Child(wire)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self, TypeVar
 
-from resources import weights_dir
+from resources import recogniser_dir
 from voice.client import VoiceClient, default_command
 from voice.config import VoiceConfig
 from voice.events import Final, Level, State, Trouble, VoiceEvent
@@ -22,7 +22,7 @@ Event = TypeVar("Event", bound=VoiceEvent)
 
 def bundled(**changes: object) -> VoiceConfig:
     """The configuration in which everything is what the program brings along."""
-    given = {"recogniser": str(weights_dir() / "whisper-tiny.en"), "language": "en"} | changes
+    given = {"recogniser": str(recogniser_dir()), "language": "en"} | changes
     return VoiceConfig(**given)  # type: ignore[arg-type]
 
 

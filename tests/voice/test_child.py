@@ -134,8 +134,7 @@ def test_a_press_silences_the_answer_and_what_was_heard_is_told(sound: SoundStag
                 talk.client.end_of_answer()
                 recording.wait_for_silence(0.5)
                 loud = np.flatnonzero(np.abs(recording.samples) > 0.01)[-1]
-                last = next(when for when, count in recording.arrivals if count > loud)
-                assert last - pressed < 0.3
+                assert recording.arrival(int(loud)) - pressed < 0.3
             (spoken,) = [event for event in talk.events if isinstance(event, Spoken)]
             assert not spoken.whole
             assert ANSWER.startswith(spoken.heard)

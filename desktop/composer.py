@@ -147,8 +147,9 @@ class Composer(QFrame):
 
     def set_hint(self, text: str) -> None:
         """What stands in the empty field for a while in place of the usual words; "" for those again."""
-        self._hint = text
-        self._refresh()
+        if text != self._hint:
+            self._hint = text
+            self._refresh()
 
     def set_draft(self, text: str) -> None:
         """Replace what is being written, without telling anyone it changed."""

@@ -1,4 +1,4 @@
-"""Without the key, with the loudspeaker in the microphone: it does not hear itself, and is interrupted soon."""
+"""Without a key, the loudspeaker in the microphone: it does not hear itself, and is interrupted soon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Word errors of recordings that are played into the microphone with the key held, beside the engine alone."""
+"""Word errors of recordings played into the microphone with the key held, beside the engine alone."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from voice.errors import VoiceError
 from voice.sound import RATE
+from voice.tts.program import NO_WINDOW, child_environment
 
 if TYPE_CHECKING:
     from voice.sound import Samples
@@ -58,13 +59,19 @@ class ForeignSound:
         copy = Path(self._folder.name) / "sound"
         with copy.open("wb") as written:
             shutil.copyfileobj(file, written)
-        self._child = subprocess.Popen(
-            _command(program, kind, copy, most),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=self._folder.name,
-        )
+        try:
+            self._child = subprocess.Popen(
+                _command(program, kind, copy, most),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=self._folder.name,
+                env=child_environment() | {"ORION_VOICE_TOKEN": ""},
+                creationflags=NO_WINDOW,
+            )
+        except OSError:
+            self._folder.cleanup()
+            raise VoiceError("sound_foreign") from None
         assert self._child.stdout is not None
         self._out = self._child.stdout
 

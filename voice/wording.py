@@ -71,6 +71,8 @@ _BRACKETS = re.compile(r"[\[\]{}<>|`\\^#]+")
 _SPACES = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r"\s+([,.;:!?…])")
 _MARKS = re.compile(r"([,;:])(?:\s*[,;:])+|,\s*(?=[.!?])")
+_PLAIN_WORDS = re.compile(r"\s*+(?:[^\W\d_]++(?:['’-][^\W\d_]++)*+[,.;:!?]?(?:\s++|\Z))*+")
+_MIXED_CASE = re.compile(r"[a-z][A-Z]")
 _HEARD = re.compile(r"[^\W_]")
 _OPEN_END = re.compile(r"[^\W_][\"'”’)]*$")
 
@@ -182,6 +184,8 @@ def _closed(spoken: str) -> str:
 
 
 def _inline(text: str, language: str) -> str:
+    if "  \n" not in text and _PLAIN_WORDS.fullmatch(text) and not _MIXED_CASE.search(text):
+        return " ".join(text.split())
     text = _LONE.sub(" ", _UNHEARD.sub("", text))
     kept: list[str] = []
 

@@ -182,4 +182,4 @@ def test_a_hundred_thousand_characters_take_a_moment(pattern: str) -> None:
     text = (pattern * 100_000)[:100_000]
     begun = time.thread_time()
     aloud(text)
-    assert time.thread_time() - begun < 2.0
+    assert time.thread_time() - begun < 3.0

@@ -16,6 +16,9 @@ from voice.tts.piper import offered as piper_voices
 from voice.tts.system import offered as system_voices
 from voice.tts.voice import ANY, Sound, Voice
 
+_WARM = 2
+"""Voices that are loaded before anything is said."""
+
 REST_SECONDS = 60.0
 """How long a voice that failed is not asked again."""
 
@@ -76,13 +79,17 @@ class Speaker:
         self._stopped = False
 
     def warm(self) -> None:
-        """Load the voice that will most likely say the first clause, so that it is said without delay."""
+        """Load the voice that will most likely say the first clause and the one that goes on when it fails, so
+        that neither is waited for."""
+        ready = 0
         for voice in self._order(self._language):
             try:
                 voice.load()
             except VoiceError as error:
                 self._failed(voice, error)
-            else:
+                continue
+            ready += 1
+            if ready == _WARM:
                 return
 
     def speak(self, clause: Clause) -> Iterator[Sound]:

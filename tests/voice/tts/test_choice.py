@@ -144,11 +144,12 @@ def test_stop_ends_a_clause_and_nobody_takes_over() -> None:
     assert troubles == []
 
 
-def test_warming_loads_the_first_voice_that_can() -> None:
-    broken, good, other = Spoken("a", "en", fails=-1), Spoken("b", "en"), Spoken("c", "en")
-    three, troubles = speaker(broken, good, other)
+def test_warming_loads_the_first_voice_that_can_and_the_next_one() -> None:
+    broken, good = Spoken("a", "en", fails=-1), Spoken("b", "en")
+    foreign, next_one, last = Spoken("c", "de"), Spoken("d", "en"), Spoken("e", "en")
+    three, troubles = speaker(broken, good, foreign, next_one, last)
     three.warm()
-    assert (good.loaded, other.loaded) == (1, 0)
+    assert [voice.loaded for voice in (good, foreign, next_one, last)] == [1, 0, 1, 0]
     assert len(troubles) == 1
     three.close()
     assert good.closed == 1

@@ -3,14 +3,15 @@
 Whisper was trained on windows of 30 s, and its encoder costs more than its length; most utterances are a
 third of that. A window of 10 s, or 3 s more than the sound, loses no words where it was measured, and costs
 a seventh. What a narrow window sometimes does, and 30 s do less, is to say its last words again and again:
-such a text, and one that the model doubts, is read once more on the whole window.
+such a text, one that the model doubts and one that ends long before speech does are read once more on the
+whole window, and without what was said to stand before.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from voice.stt.silence import REPEATS, compression
@@ -106,9 +107,10 @@ class Reader:
         features = self._model.feature_extractor(samples)
         narrow = min(_WINDOW, max(_NARROWEST, features.shape[1] + _BEHIND))
         found = self._read(features, narrow, wish, stop)
-        if found is None or wish.quick or narrow == _WINDOW or not self._doubtful(found, wish.until):
+        same = narrow == _WINDOW and not wish.before
+        if found is None or wish.quick or same or not self._doubtful(found, wish.until):
             return found
-        return self._read(features, _WINDOW, wish, stop)
+        return self._read(features, _WINDOW, replace(wish, before=()), stop)
 
     def _read(self, features: Any, width: int, wish: Wish, stop: Callable[[], bool]) -> Reading | None:
         encoded = self._encoded(features, width)

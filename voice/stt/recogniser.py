@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from voice.sound import Samples
 
 _FILES = ("config.json", "model.bin", "tokenizer.json")
+_DOUBT = 0.3
+_UNSURE = -0.7
 _VOCABULARIES = ("vocabulary.txt", "vocabulary.json")
 
 __all__ = ["Heard", "Recogniser"]
@@ -102,7 +104,7 @@ class Recogniser:
             before = () if wish.before else names.prompt(hints, reader.encode)
             asked = replace(wish, before=before or wish.before)
             found = _native(reader, samples, asked, stop)
-            if found is not None and before and names.repeats(found.text, hints):
+            if found is not None and before and _echo(found, hints):
                 found = _native(reader, samples, wish, stop)
             if found is None:
                 return None
@@ -121,6 +123,12 @@ class Recogniser:
                 self._activity.load()
                 self._reader = _load(self._folder, self._threads)
             return self._reader
+
+
+def _echo(found: Reading, hints: Sequence[str]) -> bool:
+    """Whether a reading may be nothing but the hints it was told."""
+    doubt = found.no_speech > _DOUBT or found.logprob < _UNSURE
+    return doubt and names.repeats(found.text, hints)
 
 
 def _native(reader: Reader, samples: Samples, wish: Wish, stop: Callable[[], bool]) -> Reading | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.voice.stt.sayings import say, silence
 from voice.stt import hints
 from voice.stt.recogniser import Recogniser
@@ -41,6 +43,12 @@ def test_a_rare_name_is_understood_when_it_is_known(recogniser: Recogniser) -> N
     assert "Kowalczyk" not in plain
     assert "Kowalczyk" in told
     assert told.startswith("Please send the report to")
+
+
+@pytest.mark.parametrize("text", ["Kowalczyk", "Stop.", "Thank you."])
+def test_a_name_or_another_word_alone_is_understood(recogniser: Recogniser, text: str) -> None:
+    heard = recogniser.transcribe(say(text), hints=("Kowalczyk", "Quillfeather", "budget plan")).text
+    assert heard.strip(".!") == text.strip(".")
 
 
 def test_names_are_not_heard_where_nobody_speaks(recogniser: Recogniser) -> None:

@@ -165,10 +165,14 @@ def listen(terminal: Terminal, *, as_json: bool) -> ExitCode:
 
 
 async def _listen(terminal: Terminal) -> Final:
+    told = False
+
     def heard(event: VoiceEvent) -> Final | None:
+        nonlocal told
         match event:
-            case State(on=True):
-                terminal.status(_("Listening: say something."))
+            case State(on=True) if not told:
+                told = True
+                terminal.note(_("Listening: say something."))
             case Partial(text=text) if text:
                 terminal.status(text)
             case Final(text=text) if text.strip():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
@@ -54,9 +54,11 @@ def in_the_text() -> list[tuple[str, str]]:
 
 
 class ShortcutList(QDialog):
-    """Shows all keys."""
+    """Shows all keys; `held` are those that are kept down, as (keys, what they do)."""
 
-    def __init__(self, commands: list[Command], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, commands: list[Command], parent: QWidget | None = None, held: Sequence[tuple[str, str]] = ()
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(_("Keyboard shortcuts"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -66,7 +68,7 @@ class ShortcutList(QDialog):
         grid.setContentsMargins(spacing(6), spacing(5), spacing(6), spacing(5))
         grid.setHorizontalSpacing(spacing(8))
         grid.setVerticalSpacing(spacing(2))
-        for number, (keys, title) in enumerate([*in_the_text(), *rows]):
+        for number, (keys, title) in enumerate([*held, *in_the_text(), *rows]):
             grid.addWidget(label(title), number, 0)
             grid.addWidget(label(keys, "muted"), number, 1, Qt.AlignmentFlag.AlignRight)
         area = QScrollArea()

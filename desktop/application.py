@@ -132,7 +132,7 @@ class Desktop(QObject):
     def _open_keys(self) -> None:
         from desktop.actions import ShortcutList
 
-        ShortcutList(self._commands, self.window).open()
+        ShortcutList(self._commands, self.window, self.voice.held_keys).open()
 
     def _make_page(self, page: Page) -> QWidget:
         made = page.make(self.bridge, self.looks.theme)

@@ -42,6 +42,8 @@ class VoiceConductor(QObject):
         self._awake = False
         self.used = False
         """Whether the user spoke or had something read aloud."""
+        self.held_keys: list[tuple[str, str]] = []
+        """The keys that are held to talk, as (key, what it does)."""
         self._hot: HotKey | None = None
         self.key = WindowKey(window)
         bridge.spoke.connect(self._scene.on_event)
@@ -137,7 +139,11 @@ class VoiceConductor(QObject):
         if listens != self._listens:
             self._bridge.ask(desk_voice.hands_free, listens).then(lambda _: None, self._on_refused)
         self._listens = listens
-        self._take_hot_key(str(voice.get("global_hot_key", "")))
+        everywhere = str(voice.get("global_hot_key", ""))
+        self.held_keys = [(key.words, _("Hold to talk"))] if key else []
+        if other := held_key(everywhere):
+            self.held_keys.append((other.words, _("Hold to talk, in any program")))
+        self._take_hot_key(everywhere)
 
     def close(self) -> None:
         """Give the global key back; idempotent."""

@@ -38,6 +38,7 @@ def test_holding_the_button_speaks_and_letting_go_sends(stage: Stage) -> None:
 def test_the_key_in_the_window_does_the_same(qtbot: QtBot, stage: Stage) -> None:
     stage.voice.take_settings({"voice": {"push_to_talk_key": "Ctrl+Space", "global_hot_key": ""}})
     assert "Ctrl+Space" in stage.window.composer.voice.accessibleName()
+    assert stage.voice.held_keys == [("Ctrl+Space", "Hold to talk")]
     space(stage, QEvent.Type.KeyPress)
     assert stage.bridge.names()[-1] == "press"
     hold(stage)

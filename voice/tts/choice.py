@@ -79,8 +79,8 @@ class Speaker:
         self._stopped = False
 
     def warm(self) -> None:
-        """Load the voice that will most likely say the first clause and the one that goes on when it fails, so
-        that neither is waited for."""
+        """Load the voice that will most likely say the first clause, and the one that goes on when it fails:
+        neither is waited for."""
         ready = 0
         for voice in self._order(self._language):
             try:

@@ -168,13 +168,13 @@ class Child:
         first = not self._configured
         self._configured = True
         self._told.clear()
-        if first:
-            self._parts.load_hearing(self._detect, self._cancel_echo)
-            self._parts.do(self._watch_devices)
+        if first or _voices(config) != _voices(old):
+            self._parts.warm(choose(config, self._on_trouble), self._mouth.speak_with)
         if first or config.recogniser != old.recogniser or config.threads != old.threads:
             self._parts.use_recogniser(config.recogniser, config.threads)
-        if first or _voices(config) != _voices(old):
-            self._mouth.speak_with(choose(config, self._on_trouble))
+        if first:
+            self._parts.do(self._watch_devices)
+            self._parts.load_hearing(self._loaded)
         self._stand.use(config.loudspeaker, config.volume)
         if first or config.microphone != old.microphone:
             self._ears.set_source(self._parts.microphone(config.microphone))
@@ -314,12 +314,10 @@ class Child:
 
     # --- in the thread of the parts -----------------------------------------------------------------------
 
-    def _detect(self, detector: Detector) -> None:
-        self._ears.detector = detector
+    def _loaded(self, detector: Detector, canceller: Canceller) -> None:
+        """All is loaded that keeps a processor from hearing; what is said from now on is heard whole."""
+        self._ears.canceller, self._ears.detector = canceller, detector
         self._post(self._announce)
-
-    def _cancel_echo(self, canceller: Canceller) -> None:
-        self._ears.canceller = canceller
 
     def _watch_devices(self) -> None:
         self._on_devices(devices())

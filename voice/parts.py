@@ -19,6 +19,7 @@ from voice.sound import Block
 if TYPE_CHECKING:
     from voice.echo import EchoCanceller
     from voice.stt.recogniser import Recogniser
+    from voice.tts.choice import Speaker
 
 
 class Parts:
@@ -71,22 +72,27 @@ class Parts:
         words: Listening = Utterance(self._recogniser, config.language, config.hints, tell)
         return Kept(words, config.keep_folder, trouble) if config.keep_folder else words
 
-    def load_hearing(
-        self, detector: Callable[[Detector], None], canceller: Callable[[Canceller], None]
-    ) -> None:
-        """Load what tells speech from noise, and what takes out the echo; each is handed on when it works."""
+    def warm(self, speaker: Speaker, use: Callable[[Speaker], None]) -> None:
+        """Hand the speaker on when it is warm, so that a first clause is said at once."""
 
         def load() -> None:
+            speaker.warm()
+            use(speaker)
+
+        self._jobs.put(load)
+
+    def load_hearing(self, use: Callable[[Detector, Canceller], None]) -> None:
+        """Load what tells speech from noise, and what takes out the echo."""
+
+        def load() -> None:
+            from voice.echo import EchoCanceller
             from voice.stt.silence import Activity
 
-            found = Activity()
-            found.reset()
-            detector(found)
-            from voice.echo import EchoCanceller
-
-            self._canceller = made = EchoCanceller()
-            made.load()
-            canceller(made)
+            detector = Activity()
+            detector.reset()
+            self._canceller = canceller = EchoCanceller()
+            canceller.load()
+            use(detector, canceller)
 
         self._jobs.put(load)
 

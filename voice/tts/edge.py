@@ -85,6 +85,7 @@ class EdgeVoice:
         self._endpoint = endpoint
         self._patience = patience
         self._loop = Loop()
+        self._stopped = False
 
     def load(self) -> None:
         """Import the client; nothing is sent."""
@@ -95,18 +96,22 @@ class EdgeVoice:
     def speak(self, text: str, rate: float) -> Iterator[Sound]:
         """The sound of `text` as it arrives, each stretch ending with a word; see Voice. Call it in a thread
         that runs no event loop."""
+        self._stopped = False
         before = 0
         for piece in pieces(text):
+            if self._stopped:
+                return
             yield from self._loop.iterate(self._said(piece, rate, before))
             before += len(piece.split())
 
     def stop(self) -> None:
         """Hang up; see Voice."""
+        self._stopped = True
         self._loop.stop()
 
     def close(self) -> None:
         """Hang up for good; see Voice."""
-        self._loop.stop()
+        self.stop()
 
     async def _said(self, text: str, rate: float, before: int) -> AsyncIterator[Sound]:
         from edge_tts import Communicate

@@ -190,6 +190,16 @@ def test_stop_ends_the_iterator_while_the_service_says_nothing() -> None:
     assert ended == [[]]
 
 
+def test_stop_ends_a_text_of_many_pieces() -> None:
+    with EdgeService() as service:
+        said = voice(service)
+        sounds = said.speak(" ".join([letter * 200 for letter in "abcdefghijkl"]), 1.0)
+        next(sounds)
+        said.stop()
+        list(sounds)
+        assert len(service.requests) == 1
+
+
 def test_an_iterator_that_is_dropped_hangs_up() -> None:
     with EdgeService(halt=True) as service:
         sounds = voice(service).speak(TEXT, 1.0)

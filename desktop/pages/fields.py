@@ -7,13 +7,24 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QKeySequenceEdit, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QKeySequenceEdit,
+    QLineEdit,
+    QSpinBox,
+    QStyle,
+    QWidget,
+)
 
 from desktop.parts import Switch
 from desktop.theme import Theme
 from resources.translation import _
 
 _INSET = (7, 0, 0, 0)
+LETTERS = 14
+"""How many letters of a choice are seen at least while its list is closed."""
+
 LARGEST = 2_147_483_647
 Saver = Callable[[Any], object]
 
@@ -26,6 +37,20 @@ _WORDS: dict[Any, Callable[[], str]] = {
     "semi": lambda: _("Asks first"),
     "auto": lambda: _("Works alone"),
 }
+
+
+class Choice(QComboBox):
+    """A list that stays narrow beside long names and shows them whole when it is open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(LETTERS)
+
+    def showPopup(self) -> None:
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + 2 * bar)
+        super().showPopup()
 
 
 def make_editor(schema: dict[str, Any], value: Any, theme: Theme, save: Saver) -> QWidget:
@@ -96,11 +121,9 @@ def _in_words(choice: Any) -> str:
 
 
 def _choice(choices: list[tuple[Any, str]], value: Any, save: Saver) -> QComboBox:
-    made = QComboBox()
+    made = Choice()
     for choice, words in choices:
         made.addItem(words, choice)
-    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    made.setMinimumContentsLength(min(24, max((len(words) for _choice, words in choices), default=0)))
     made.setCurrentIndex(made.findData(value))
     made.currentIndexChanged.connect(lambda row: save(made.itemData(row)))
     _still(made)

@@ -207,6 +207,6 @@ def test_each_kind_of_value_has_its_control(
     saved: list[Any] = []
     editor = make_editor(schema, value, LIGHT, saved.append)
     qtbot.addWidget(editor)
-    assert type(editor) is kind
+    assert isinstance(editor, kind)
     show_value(editor, value)
     assert saved == []

@@ -54,7 +54,7 @@ class Recogniser:
         return self._loaded().languages
 
     def load(self) -> None:
-        """Read the model, about two seconds with its library for the bundled one; a second call does nothing."""
+        """Read the model, about half a second for the bundled one; a second call does nothing."""
         self._loaded()
 
     def close(self) -> None:

@@ -44,6 +44,9 @@ ECHO = 0.4
 LOUD, ROOM = 0.02, 0.25
 """The size of samples that a microphone should hear, and the seconds within which it does."""
 
+TAKEN = 0.2
+"""Loudness of which the canceller takes out more where nobody but the loudspeaker speaks (11 dB)."""
+
 WINDOW = 512
 """Samples of one probability of speech."""
 
@@ -114,6 +117,7 @@ class Ears:
         self._far_until = 0.0
         self._loud = (0.0, 0.0)
         self._used = 0.0
+        self._is_near = True
         self._even = False
         self._microphone: Source | None = None
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -227,6 +231,7 @@ class Ears:
         begun, end = self._loud
         self._coupling.feed(block.level, cleaned.level, begun <= block.time < end)
         over_echo = self._coupling.coupled and block.time < self._far_until
+        self._is_near = cleaned.level >= block.level - TAKEN
         return (cleaned if over_echo else block), over_echo
 
     def _changed(self, block: Block, over_echo: bool) -> Change | None:
@@ -245,7 +250,8 @@ class Ears:
             self.spoke = block.time
         if not self._hands_free or self._hearing.by_key:
             return None
-        return self._onset.feed(probability, block.level, over_echo)
+        level = block.level if self._is_near or not over_echo else 0.0
+        return self._onset.feed(probability, level, over_echo)
 
     @property
     def _calm_roll(self) -> int:

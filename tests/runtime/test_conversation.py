@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.conversation_events import Caption, Draft
+from runtime.conversation_events import Caption, Draft, Understood
 from runtime.voice_entries import ONLINE_HOST
 from tests.runtime.conversation_stage import ANSWER, PRESSED, is_, stage
 from tests.runtime.scripted_voice import Step
@@ -264,5 +264,26 @@ def test_a_release_never_overtakes_the_press_that_starts_the_voice(fresh_home: P
             await it.voice.rested()
             keys = [order["do"] for order in it.voice.orders() if order["t"] == "key"]
             assert keys == ["press", "release"]
+
+    asyncio.run(run())
+
+
+def test_an_idle_program_answers_for_its_status_and_has_nothing_to_stop(fresh_home: Path) -> None:
+    lives: list[Step] = [
+        *PRESSED,
+        ["final", "Stop."],
+        ["final", "Status?"],
+        ["said", "I am not working on anything."],
+        ["await", "end"],
+        ["spoken", "", True],
+        ["state", "idle"],
+    ]
+
+    async def run() -> None:
+        async with stage(fresh_home, [], lives) as it:
+            await it.push_to_talk()
+            await it.voice.rested()
+            assert [e.word for e in it.voice.events if isinstance(e, Understood)] == ["stop", "status"]
+            assert it.session.rows() == []
 
     asyncio.run(run())

@@ -191,6 +191,8 @@ class Pulse:
         lib = self._lib
         if lib.pa_mainloop_prepare(self._loop, -1 if seconds is None else int(seconds * 1e6)) < 0:
             raise self._error()
+        if self._woken:  # what `wake` wrote before was taken away by the preparation
+            lib.pa_mainloop_wakeup(self._loop)
         if lib.pa_mainloop_poll(self._loop) < 0:
             raise self._error()
         if lib.pa_mainloop_dispatch(self._loop) < 0 or lib.pa_context_get_state(self._context) >= _FAILED:

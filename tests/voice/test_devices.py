@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -109,5 +110,9 @@ def test_a_server_that_comes_later_is_found(sound: SoundStage, monkeypatch: pyte
 def test_a_watch_ends_at_once_with_and_without_a_server(sound: SoundStage) -> None:
     for _ in range(20):
         Watch(lambda present: None).close()
+        told = threading.Event()
+        watching = Watch(lambda present, told=told: told.set())  # type: ignore[misc]
+        assert told.wait(10)
+        watching.close()
     sound.crash()
     Watch(lambda present: None).close()

@@ -211,7 +211,14 @@ class SoundStage:
     def _start(self) -> None:
         listen = f"module-native-protocol-unix socket={self._socket} auth-anonymous=1"
         options = ["--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--disable-shm=yes"]
-        options += ["--log-target=stderr", "--log-level=error"]
+        # Who is not root would ask for its turn at the bus of the system.
+        first = "yes" if os.geteuid() == 0 else "no"
+        options += [
+            f"--realtime={first}",
+            f"--high-priority={first}",
+            "--log-target=stderr",
+            "--log-level=error",
+        ]
         self._server = self._run(["pulseaudio", "-n", *options, "-L", listen])
         self.wait(lambda: self._socket.exists() or self._has_ended(), "PulseAudio")
         if self._has_ended():

@@ -203,7 +203,6 @@ class _Capture:
 
         _, frames = self._ring.read()
         if len(frames):
-            self._last = time.monotonic()
             self._rest.append(self._resampler.feed(frames.mean(axis=1)))
         while sum(map(len, self._rest)) >= BLOCK:
             samples = np.concatenate(self._rest)
@@ -225,7 +224,7 @@ class _Capture:
 
     def _heard(self, data: Any, moment: Any, status: Any) -> None:
         age = max(0.0, moment.currentTime - moment.inputBufferAdcTime)
-        now = time.monotonic()
+        self._last = now = time.monotonic()
         if status.input_overflow:
             self._timeline.restart(self._ring.written, now)
         self._timeline.tick(self._ring.written, now - age)

@@ -20,7 +20,7 @@ from voice.coupling import Coupling
 from voice.errors import VoiceError
 from voice.events import Level, VoiceEvent
 from voice.hearing import Hearing, Listening
-from voice.onset import Change, Onset
+from voice.onset import FRESH, OVER_ECHO, QUIET, Change, Onset
 from voice.sound import RATE, Block, loudness
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ LOUD, ROOM = 0.02, 0.25
 
 TAKEN = 0.2
 """Loudness of which the canceller takes out more where nobody but the loudspeaker speaks (11 dB)."""
+
+SETTLING = 0.8
+"""Seconds from the begin of the loudspeaker's sound in which the canceller may leave some of it."""
 
 WINDOW = 512
 """Samples of one probability of speech."""
@@ -250,8 +253,10 @@ class Ears:
             self.spoke = block.time
         if not self._hands_free or self._hearing.by_key:
             return None
-        level = block.level if self._is_near or not over_echo else 0.0
-        return self._onset.feed(probability, level, over_echo)
+        asked = QUIET
+        if over_echo:
+            asked = FRESH if block.time - self._loud[0] < SETTLING else OVER_ECHO
+        return self._onset.feed(probability, block.level, asked, over_echo and self._is_near)
 
     @property
     def _calm_roll(self) -> int:

@@ -149,8 +149,6 @@ class Conversation:
                 self._speech.on_speaking(event)
             case Spoken():
                 self._speech.on_spoken(event)
-                if event.whole and not self._speech.speaking:
-                    self._questions.heard()
             case State(state="interrupted"):
                 self._speech.mute()
             case Final(text=text) if text.strip():

@@ -106,6 +106,11 @@ def again() -> str:
     return _("I did not get that. To allow it, answer with yes, the verb and the name. To refuse it, say no.")
 
 
+def with_the_key() -> str:
+    """What is said after the right words of somebody who did not hold the key."""
+    return _("To allow it, hold the key while you say that. To refuse it, say no.")
+
+
 def given_up() -> str:
     """What is said after the last try."""
     return _("I did not get that either. It waits for your hand in the window.")

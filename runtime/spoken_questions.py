@@ -8,7 +8,7 @@ from typing import Literal
 
 from runtime.conversation_events import Asking, ConversationEvent
 from runtime.events import ApprovalRequired
-from runtime.spoken_approval import TRIES, Reading, again, by_hand, given_up, reading
+from runtime.spoken_approval import TRIES, Reading, again, by_hand, given_up, reading, with_the_key
 from runtime.spoken_words import phrases, words
 from runtime.tools.tool import Tool
 
@@ -17,12 +17,10 @@ Outcome = Literal["approve", "deny", "again", "by hand", "none"]
 
 @dataclass(slots=True)
 class _Open:
-    """The question that is open, how many answers to it were not understood, and whether it was heard to its
-    end."""
+    """The question that is open, and how many answers to it were not understood."""
 
     reading: Reading
     tries: int = 0
-    heard: bool = False
 
 
 class Questions:
@@ -54,17 +52,12 @@ class Questions:
         if self._open is not None:
             self._say(self._open.reading.ask)
 
-    def heard(self) -> None:
-        """Everything that was said was heard to its end, the open question too."""
-        if self._open is not None:
-            self._open.heard = True
-
     def answer(self, said: str, language: str, pending: list[ApprovalRequired], *, by_key: bool) -> Outcome:
         """What `said` means while `pending` questions wait; "none" where no question is open. What is not
         understood is asked again, and left to the hand after TRIES times.
 
-        Without a key nothing is allowed before the question was heard to its end: until then the microphone
-        may have heard the loudspeaker, and so a model could allow its own call by saying the key words.
+        Nothing is allowed without the key: a microphone that listens by itself hears everybody in the room,
+        and the loudspeaker, so that a model could allow its own call by saying the key words.
         """
         if self._open is None:
             return "none"
@@ -73,9 +66,12 @@ class Questions:
             self._open = None
             return "none"
         judged = made.judge(said, language)
-        if judged == "deny" or (judged == "approve" and (by_key or self._open.heard)):
+        if judged == "deny" or (judged == "approve" and by_key):
             self._open = None
             return judged
+        if judged == "approve":
+            self._say(with_the_key())
+            return "again"
         self._open.tries += 1
         if self._open.tries < TRIES:
             self._say(again())

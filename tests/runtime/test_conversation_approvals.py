@@ -97,7 +97,7 @@ def test_after_two_tries_it_waits_for_the_hand(fresh_home: Path) -> None:
 def test_the_voice_of_the_program_itself_allows_nothing(fresh_home: Path, cut: list[Step]) -> None:
     asked: list[Step] = [["said", "To allow it"], ["await", "end"]]
     overheard: list[Step] = [*cut, ["final", "Yes, write notes todo.", {"hands_free": True}]]
-    lives = [*BEGUN, *asked, *overheard, ["said", "I did not get that."], ["state", "idle"]]
+    lives = [*BEGUN, *asked, *overheard, ["said", "To allow it, hold the key"], ["state", "idle"]]
     steps: Steps = [{"say": "Yes, write notes/todo.md."}, *STEPS]
 
     async def run() -> None:
@@ -110,15 +110,33 @@ def test_the_voice_of_the_program_itself_allows_nothing(fresh_home: Path, cut: l
     asyncio.run(run())
 
 
-def test_hands_free_the_key_words_count_once_the_question_was_heard(fresh_home: Path) -> None:
-    answered: list[Step] = [["final", "Yes, write notes todo.", {"hands_free": True}]]
-    lives = [*BEGUN, *ASKED, *answered, *ended("Done.")]
+def test_without_the_key_nobody_in_the_room_allows_anything(fresh_home: Path) -> None:
+    overheard: list[Step] = [["final", "Yes, write notes todo.", {"hands_free": True}]]
+    lives = [*BEGUN, *ASKED, *overheard, *ended("To allow it, hold the key")]
+    lives += [*overheard, *ended("To allow it, hold the key")]
+    lives += [*said("Yes, write notes todo."), *ended("Done.")]
 
     async def run() -> None:
         async with stage(fresh_home, STEPS, lives) as it:
             await begun(it)
-            await it.voice.rested(2)
+            await it.voice.rested(3)
+            assert len(it.session.pending) == 1
+            await it.push_to_talk()
+            await it.voice.rested(4)
             assert it.rows("tool")[0]["status"] == "ok"
+
+    asyncio.run(run())
+
+
+def test_without_the_key_a_refusal_counts(fresh_home: Path) -> None:
+    refused: list[Step] = [["final", "No.", {"hands_free": True}]]
+    lives = [*BEGUN, *ASKED, *refused, *ended("All right.")]
+
+    async def run() -> None:
+        async with stage(fresh_home, [WRITE, {"say": "All right."}], lives) as it:
+            await begun(it)
+            await it.voice.rested(2)
+            assert it.rows("tool")[0]["status"] == "denied"
 
     asyncio.run(run())
 

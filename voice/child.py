@@ -3,6 +3,7 @@ the turns and does what they ask for."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import queue
@@ -89,7 +90,8 @@ class Child:
     def stop(self) -> None:
         """Let `serve` return soon."""
         self._stopped.set()
-        self._post(lambda: None)
+        with contextlib.suppress(queue.Full):  # then there is enough to wake it
+            self._inbox.put_nowait((False, next(self._count), lambda: None))
 
     def _post(self, call: Callable[[], None], rank: Rank = Rank.SYSTEM) -> None:
         """Have `call` called in the child's thread. System frames overtake; all others keep their order."""
@@ -149,6 +151,7 @@ class Child:
         self._mouth.close()
         self._ears.close()
         self._hearing.close()
+        self._parts.unload()
         self._stand.close()
 
     def _look_at_the_clock(self) -> None:
@@ -179,9 +182,9 @@ class Child:
         if first or config.microphone != old.microphone:
             self._ears.set_source(self._parts.microphone(config.microphone))
         if config.hands_free != old.hands_free:
-            self._ears.set_hands_free(config.hands_free)
             if not self._hearing.by_key:
                 self._step("voice_end")
+            self._ears.set_hands_free(config.hands_free)
         self._announce()
         if first:
             self._outlet.send({"t": "ready"})

@@ -1,7 +1,7 @@
 """The ears: from the microphone, less the echo of the loudspeaker, to utterances.
 
-The microphone is open while the child listens by itself, and otherwise from the first press until IDLE
-seconds after the last use. Opening it with each press takes only some 15 ms where it was measured, but people
+The microphone is open while the child listens by itself and closed when it is told to listen no more;
+otherwise it is open from the first press until IDLE seconds after the last use. Opening it with each press takes only some 15 ms where it was measured, but people
 begin to speak while they press, and a device that sleeps may take far longer; so it stays ready for a while,
 keeps nothing but the last 300 ms in memory, and State.open tells that it is open.
 """
@@ -165,14 +165,13 @@ class Ears:
         self._work.put(self._change)
 
     def set_hands_free(self, on: bool) -> None:
-        """Listen by themselves, or no more."""
+        """Listen by themselves, or no more: then the microphone is closed, unless the key is held."""
         self._used = time.monotonic()
         with self._lock:
             self._hands_free = on
             self._onset.reset()
             self._roll = self._calm_roll
-        if on:
-            self._work.put(self._open)
+        self._work.put(self._open if on else self._close_unneeded)
 
     def tick(self) -> None:
         """Close a microphone that has not been used for long; called now and then."""
@@ -297,6 +296,10 @@ class Ears:
         with self._lock:
             self._recent.clear()
             self._window = []
+
+    def _close_unneeded(self) -> None:
+        if not self._needed:
+            self._close()
 
     def _change(self) -> None:
         if self._microphone is not None or self._needed:

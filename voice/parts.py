@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Parts:
-    """`close` ends the thread and what was loaded; the rest is called by one other thread."""
+    """`close` ends the thread, `unload` then what words were made with; all is called by one other thread."""
 
     def __init__(self) -> None:
         self._recogniser: Recogniser | None = None
@@ -102,6 +102,11 @@ class Parts:
         self._thread.join()
         if self._canceller is not None:
             self._canceller.close()
+
+    def unload(self) -> None:
+        """Free the recogniser, once nothing is being understood any more."""
+        if self._recogniser is not None:
+            self._recogniser.close()
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:

@@ -286,6 +286,24 @@ def test_hands_free_it_is_open_and_tells_when_somebody_speaks(house: House) -> N
     assert house.changes == ["onset", "end"]
 
 
+def test_it_closes_at_once_when_it_is_told_to_listen_no_more(house: House) -> None:
+    house.ears.set_hands_free(True)
+    house.wait(lambda: house.ears.is_open)
+    house.ears.set_hands_free(False)
+    house.wait(lambda: not house.ears.is_open)
+    assert house.microphones[0].closed == 1
+
+
+def test_it_stays_open_for_the_key_when_it_is_told_to_listen_no_more(house: House) -> None:
+    house.listen()
+    house.ears.set_hands_free(True)
+    house.ears.set_hands_free(False)
+    house.ears.set_source(house.make)
+    house.wait(lambda: len(house.microphones) == 2)
+    assert house.microphones[0].closed == 1
+    assert house.ears.is_open
+
+
 def test_while_the_key_is_held_it_alone_decides(house: House) -> None:
     house.ears.detector = Detector()
     house.ears.set_hands_free(True)

@@ -86,7 +86,7 @@ def _parse(prompt: Prompt, pieces: list[bytes]) -> None:
 
 
 def _reply(prompt: Prompt, pieces: list[bytes]) -> None:
-    reply = Reply(lambda frame: None, prompt, lambda grammar: True)
+    reply = Reply(lambda frame: None, prompt, lambda _grammar, _values: True)
     for piece in pieces:
         reply.add(piece)
     reply.finish()

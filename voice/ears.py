@@ -1,9 +1,10 @@
 """The ears: from the microphone, less the echo of the loudspeaker, to utterances.
 
 The microphone is open while the child listens by itself and closed when it is told to listen no more;
-otherwise it is open from the first press until IDLE seconds after the last use. Opening it with each press takes only some 15 ms where it was measured, but people
-begin to speak while they press, and a device that sleeps may take far longer; so it stays ready for a while,
-keeps nothing but the last 300 ms in memory, and State.open tells that it is open.
+otherwise it is open from the first press until IDLE seconds after the last use. Opening it with each press
+takes only some 15 ms where it was measured, but people begin to speak while they press, and a device that
+sleeps may take far longer; so it stays ready for a while, keeps nothing but the last 300 ms in memory, and
+State.open tells that it is open.
 """
 
 from __future__ import annotations

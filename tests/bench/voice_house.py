@@ -43,8 +43,9 @@ def first_sound(recording: Recording, begin: int) -> float | None:
 
 
 def last_sound(recording: Recording) -> float:
-    """When the last audible sample had arrived."""
-    return recording.arrival(int(np.flatnonzero(np.abs(recording.samples) > LOUD)[-1]))
+    """When the last audible sample had arrived; 0 where there was none."""
+    loud = np.flatnonzero(np.abs(recording.samples) > LOUD)
+    return recording.arrival(int(loud[-1])) if len(loud) else 0.0
 
 
 def is_loud(recording: Recording, seconds: float = 0.03) -> bool:

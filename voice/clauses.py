@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from voice.blocks import REACH, Block, block_at, skip_blank, text_end
 from voice.language import detect
 from voice.sentences import FEWEST, cut
 from voice.wording import Table, block_aloud, text_aloud
+
+_BEGINS = re.compile(r"\n|\s\w")
+"""A line or a word begins, so that what stands before it may have ended."""
+
+_SHORT, _GROWN = 200, 1.0625
+"""Beyond so many characters without an end, signs alone are looked at again when the text has grown."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +40,13 @@ class Clauses:
     def add(self, text: str) -> list[Clause]:
         """The clauses that `text` completed."""
         goes_on = text.isascii() and text.isalnum() and self._rest[-1:].isalnum()
+        begins = _BEGINS.search(self._rest[-1:] + text) is not None
         self._rest += text
-        return [] if goes_on and len(self._rest) < REACH else self._take(final=False)
+        if goes_on and len(self._rest) < REACH:
+            return []
+        if not begins and len(self._rest) > _SHORT and len(self._rest) < self._looked * _GROWN:
+            return []
+        return self._take(final=False)
 
     def end(self) -> list[Clause]:
         """What is left; then a new answer begins."""
@@ -49,12 +61,14 @@ class Clauses:
         self._quoted = False
         self._table: Table | None = None
         self._searched = 0
+        self._looked = 0
         self._words = 0
 
     def _take(self, final: bool) -> list[Clause]:
         clauses = []
         while self._rest and (clause := self._next(final)) is not None:
             clauses.append(clause)
+        self._looked = len(self._rest)
         return clauses
 
     def _next(self, final: bool) -> Clause | None:

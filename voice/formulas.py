@@ -90,8 +90,8 @@ def formula_aloud(tex: str) -> str:
         text = _ROOT.sub(lambda match: f" {_('the root of')} {match[2]} ", text)
         if text == before:
             break
-    text = _POWER.sub(lambda match: _raised(match[1] or match[2] or match[3]), text)
-    text = _INDEX.sub(lambda match: f" {match[1] or match[2] or match[3]} ", text)
+    text = _POWER.sub(lambda match: _raised(match[match.lastindex or 0]), text)
+    text = _INDEX.sub(lambda match: f" {match[match.lastindex or 0]} ", text)
     text = re.sub(r"\\([A-Za-z]+)", lambda match: f" {_command(match[1])} ", text)
     text = re.sub(r"[=+\-−<>/*≤≥!'%]", lambda match: f" {_(_SIGNS[match[0]])} ", text)
     return " ".join(re.sub(r"[\\{}&~^_$|\[\]()]", " ", text).split())
@@ -99,6 +99,8 @@ def formula_aloud(tex: str) -> str:
 
 def _raised(power: str) -> str:
     bare = power.strip()
+    if not bare:
+        return " "
     known = {"2": _("squared"), "3": _("cubed"), "∘": _("degrees"), "circ": _("degrees")}
     return f" {known[bare]} " if bare in known else f" {_('to the power of')} {bare} "
 

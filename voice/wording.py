@@ -57,6 +57,8 @@ _PLAIN = ("text", "txt", "plain", "plaintext", "output", "log")
 _UNHEARD = re.compile(
     r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
 )
+_PRIVATE = re.compile("[\ue000\ue001]")
+"""What stands for words that are kept aside; an answer may not ask for some that are not there."""
 _LONE = re.compile(r"[\ud800-\udfff]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<[?!][^<>]*>")
@@ -190,14 +192,14 @@ def _inline(text: str, language: str) -> str:
     kept: list[str] = []
 
     def keep(words: str) -> str:
-        kept.append(words)
+        kept.append(re.sub("\x00(\\d+)\x01", lambda match: kept[int(match[1])], words))
         return f" \x00{len(kept) - 1}\x01 "
 
     text = _CODE.sub(lambda match: keep(code_aloud((match[1] or match[2]).strip())), text)
     text = _MATH.sub(lambda match: keep(formula_aloud(match[1] or match[2] or match[3])), text)
     text = _ESCAPED.sub(r"\1", _BREAK.sub(", ", _COMMENT.sub(" ", text)))
     text = links_aloud(text, keep)
-    text = html.unescape(_TAG.sub(" ", text))
+    text = _PRIVATE.sub("", html.unescape(_TAG.sub(" ", text)))
     text = _LONE.sub(" ", _UNHEARD.sub("", text.replace("\x00", "\ue000").replace("\x01", "\ue001")))
     text = emoji_aloud(text)
     text = _EMPHASIS.sub("", text)

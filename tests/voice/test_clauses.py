@@ -192,6 +192,14 @@ def test_the_language_of_the_answer_decides_who_reads_its_numbers() -> None:
     assert whole("That is not far from here. Just 5 km.")[-1].spoken == "Just 5 kilometers."
 
 
+def test_a_hundred_thousand_signs_cost_little_sign_by_sign() -> None:
+    text = "!?<" * 33_333
+    begun = time.thread_time()
+    clauses = streamed(list(text))
+    assert time.thread_time() - begun < 8.0
+    assert "".join(clause.text for clause in clauses) == text
+
+
 @pytest.mark.parametrize(
     "pattern", ["word ", "a", "`a ", "[a ", "Hello you. ", "```\nx\n", "- a\n", "日本語", "$$x\n", "# "]
 )

@@ -27,6 +27,11 @@ class Coupling:
         self._quiet = 0
         self._taken = 0
 
+    def doubt(self) -> None:
+        """Somebody seems to speak over the loudspeaker. That may be its echo, since it was made louder or the
+        headphones were put away: the microphone has to stay quiet under it once more."""
+        self.coupled, self._quiet, self._taken = True, 0, 0
+
     def feed(self, level: float, cleaned: float, loud: bool) -> None:
         """The loudness (0 to 1) of a block before and after cleaning; `loud` is whether the loudspeaker was
         heard shortly before it."""

@@ -256,7 +256,10 @@ class Ears:
         asked = QUIET
         if over_echo:
             asked = FRESH if block.time - self._loud[0] < SETTLING else OVER_ECHO
-        return self._onset.feed(probability, block.level, asked, over_echo and self._is_near)
+        change = self._onset.feed(probability, block.level, asked, over_echo and self._is_near)
+        if change == "onset" and self._loud[0] <= block.time < self._loud[1]:
+            self._coupling.doubt()
+        return change
 
     @property
     def _calm_roll(self) -> int:

@@ -36,5 +36,18 @@ def test_an_echo_that_comes_later_couples_them_again() -> None:
     assert fed((50, 0.05, 0.05, False), (30, 0.05, 0.0, True), (TAKEN_BLOCKS, 0.6, 0.0, True))
 
 
+def test_a_doubt_couples_them_until_the_microphone_is_quiet_once_more() -> None:
+    coupling = Coupling()
+    for _ in range(QUIET_BLOCKS):
+        coupling.feed(0.05, 0.0, True)
+    assert not coupling.coupled
+    coupling.doubt()
+    for _ in range(QUIET_BLOCKS - 1):
+        coupling.feed(0.05, 0.0, True)
+    assert coupling.coupled
+    coupling.feed(0.05, 0.0, True)
+    assert not coupling.coupled
+
+
 def test_a_noisy_room_is_no_echo() -> None:
     assert not fed((100, 0.3, 0.3, False), (QUIET_BLOCKS, 0.33, 0.3, True))

@@ -351,6 +351,21 @@ def test_a_microphone_that_does_not_hear_the_loudspeaker_is_left_as_it_is(house:
     assert words.numbers[-1] == 0
 
 
+def test_a_loudspeaker_that_is_heard_all_of_a_sudden_is_taken_for_a_speaker_once(house: House) -> None:
+    house.ears.canceller = Canceller()
+    detector = house.ears.detector = Detector()
+    house.ears.set_hands_free(True)
+    house.wait(lambda: house.ears.is_open)
+    house.ears.far(np.full(60 * RATE, 0.5, np.float32), time.monotonic() - 1.0)
+    house.speak(QUIET_BLOCKS + 1, level=0.1)
+    detector.speech = 0.9
+    house.speak(20)
+    assert house.changes == ["onset"]
+    house.ears.rest()
+    house.speak(200)
+    assert house.changes == ["onset"]
+
+
 def test_another_microphone_is_opened_in_place_of_the_old_one(house: House) -> None:
     house.listen()
     house.ears.set_source(house.make)

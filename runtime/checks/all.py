@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runtime.checks import extras, machine, model, network, program
+from runtime.checks import extras, machine, model, network, program, speech
 from runtime.checks.check import Check
 from runtime.paths import Home
 
 
 def every_check(home: Home) -> Iterator[Check]:
-    """Run the checks one after the other; the one of the engine takes about two seconds."""
+    """Run the checks one after the other; those of the engine and the recogniser take about two
+    seconds each."""
     yield machine.python()
     yield machine.processor()
     yield machine.memory()
@@ -29,4 +30,5 @@ def every_check(home: Home) -> Iterator[Check]:
     yield network.keys(home)
     yield extras.keyring()
     yield extras.audio()
+    yield from speech.speech(home)
     yield extras.containers()

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 _ENGINE_SECONDS = 90
 _ENGINE_WINDOW = 512
+_RECOGNISER = "whisper-"
 
 
 def bundled(lock: Path | None = None, folder: Path | None = None) -> list[Check]:
-    """Every bundled weight is there, has its size and its SHA-256 (format of weights.lock: version 1)."""
+    """Every bundled weight is there, has its size and its SHA-256 (format of weights.lock: version 1); files
+    of one folder are one check."""
     lock = lock or resources.path("weights.lock")
     folder = folder or resources.weights_dir()
     try:
@@ -30,9 +32,10 @@ def bundled(lock: Path | None = None, folder: Path | None = None) -> list[Check]
     except (OSError, ValueError, KeyError) as error:
         what = _("the list of weights cannot be read: {reason}").format(reason=error)
         return [Check("bundled model", "fail", what, _("Install the program again."))]
-    return [
-        _weight(folder / str(entry["name"]), int(entry["size"]), str(entry["sha256"])) for entry in listed
-    ]
+    models: dict[str, list[dict[str, Any]]] = {}
+    for entry in listed:
+        models.setdefault(str(entry["name"]).partition("/")[0], []).append(entry)
+    return [_model(folder, name, files) for name, files in models.items()]
 
 
 def engine(file: Path | None = None) -> Check:
@@ -94,7 +97,20 @@ async def _one_token(file: Path) -> tuple[ModelInfo, int]:
     return info, spoken
 
 
-def _weight(file: Path, size: int, digest: str) -> Check:
+def _model(folder: Path, name: str, files: list[dict[str, Any]]) -> Check:
+    for entry in files:
+        bad = _fault(folder / str(entry["name"]), int(entry["size"]), str(entry["sha256"]))
+        if bad is not None:
+            return bad
+    if name.startswith(_RECOGNISER):
+        name = _("the recogniser ({model})").format(model=name.removeprefix(_RECOGNISER))
+    size = round(sum(int(entry["size"]) for entry in files) / 1e6)
+    what = _("{file}, {size} MB, SHA-256 as listed").format(file=name, size=size)
+    return Check("bundled model", "ok", what)
+
+
+def _fault(file: Path, size: int, digest: str) -> Check | None:
+    """What is wrong with a file."""
     mend = _("Run make install to fetch it again.")
     try:
         found = file.stat().st_size
@@ -110,8 +126,7 @@ def _weight(file: Path, size: int, digest: str) -> Check:
     if not whole:
         what = _("{file} is damaged: its SHA-256 is not the listed one").format(file=file.name)
         return Check("bundled model", "fail", what, mend)
-    what = _("{file}, {size} MB, SHA-256 as listed").format(file=file.name, size=round(size / 1e6))
-    return Check("bundled model", "ok", what)
+    return None
 
 
 def _digest(file: Path) -> str:

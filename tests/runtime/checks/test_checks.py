@@ -98,6 +98,21 @@ def test_weights_are_checked_by_size_and_digest(tmp_path: Path) -> None:
     assert (gone.status, "tiny.gguf" in gone.what) == ("fail", True)
 
 
+def test_files_of_one_folder_are_one_check(tmp_path: Path) -> None:
+    (tmp_path / "whisper-tiny.en").mkdir()
+    entries = []
+    for name in ("config.json", "model.bin"):
+        (tmp_path / "whisper-tiny.en" / name).write_bytes(b"x" * 1_000_000)
+        digest = hashlib.sha256(b"x" * 1_000_000).hexdigest()
+        entries.append({"name": f"whisper-tiny.en/{name}", "size": 1_000_000, "sha256": digest})
+    (tmp_path / "weights.lock").write_text(json.dumps({"version": 1, "weights": entries}))
+    (whole,) = model.bundled(tmp_path / "weights.lock", tmp_path)
+    assert whole.what == "the recogniser (tiny.en), 2 MB, SHA-256 as listed"
+    (tmp_path / "whisper-tiny.en" / "model.bin").write_bytes(b"")
+    (damaged,) = model.bundled(tmp_path / "weights.lock", tmp_path)
+    assert (damaged.status, "model.bin" in damaged.what) == ("fail", True)
+
+
 def test_the_bundled_model_answers() -> None:
     check = model.engine()
     assert check.status == "ok", check.what

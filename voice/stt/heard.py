@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from voice.stt.reading import Reading, Timed
 from voice.stt.silence import compression
 
 _ENDS = (".", "?", "!", "…", "。", "？", "！")
+_SAID = re.compile(r"[^\W_]")
+_JOINED = re.compile(r"[^\w\s]|\s*[\W_]*\Z")
 _GAP = 0.8
 _LONG = 12.0
 
@@ -69,11 +72,30 @@ def joined(parts: Sequence[Part], words: bool = False) -> Heard:
     return Heard(
         " ".join(part.reading.text for part in said),
         said[0].reading.language,
-        tuple(_word(word, part) for part in said for word in part.reading.words) if words else (),
+        tuple(_word(word, part) for part in said for word in _whole(part.reading.words)) if words else (),
         tuple(segment for part in said for segment in _segments(part)),
         max(part.reading.no_speech for part in said),
         sum(part.reading.logprob * len(part.reading.tokens) for part in said) / max(1, tokens),
     )
+
+
+def _whole(pieces: Sequence[Timed]) -> list[Timed]:
+    """Words as they are written: signs on their own, and what a sign joins to a word, belong to the word
+    before; those at the beginning to the one behind."""
+    made: list[Timed] = []
+    for piece in pieces:
+        last = made[-1] if made else None
+        if last is not None and (_JOINED.match(piece.text) or _goes_on(last.text, piece.text)):
+            likely = min(last.probability, piece.probability)
+            tokens = last.tokens + piece.tokens
+            made[-1] = Timed(last.text + piece.text, last.start, piece.end, likely, tokens)
+        else:
+            made.append(piece)
+    return made
+
+
+def _goes_on(text: str, behind: str) -> bool:
+    return not _SAID.search(text) or (text.endswith(("-", "/", "'", "’")) and not behind[:1].isspace())
 
 
 def _word(word: Timed, part: Part) -> Word:

@@ -22,6 +22,8 @@ _SLOWEST, _FASTEST = 0.5, 2.0
 _READABLE = 0.5
 _MOST_WORDS = 50
 _LONGEST_WORD = 60
+_NO = re.compile(r"\bno\.(?!\s*\d)")
+"""The word at the end of a sentence: the package reads "number" there, but not with a capital letter."""
 _LONG_NUMBER = re.compile(r"\d[\d,]{15,}")
 
 
@@ -74,7 +76,7 @@ class HibariVoice:
         assert self._engine is not None
         engine, words = self._engine, 0
         speed = min(max(rate, _SLOWEST), _FASTEST)
-        for stretch, count in _stretches(engine.split_sentences(text.replace("](", "] ("))):
+        for stretch, count in _stretches(engine.split_sentences(_NO.sub("No.", text.replace("](", "] (")))):
             phonemes = self._phonemes(engine, _LONG_NUMBER.sub(_spelled, stretch))
             for number, part in enumerate(phonemes, 1):
                 samples = engine.from_phonemes(part, speed)

@@ -37,6 +37,15 @@ def test_the_rate_is_the_pace(heart: HibariVoice) -> None:
     assert seconds(9.0) == pytest.approx(seconds(2.0), rel=0.05)
 
 
+@pytest.mark.parametrize("text", ["To refuse it, say {}", "Is it so? {} It is not.", "The answer is {}"])
+def test_a_no_at_the_end_is_no_number(heart: HibariVoice, text: str) -> None:
+    def samples(word: str) -> list[int]:
+        return [len(sound.samples) for sound in heart.speak(text.format(word), 1.0)]
+
+    assert samples("no.") == samples("No.")
+    assert samples("no.") != samples("number.")
+
+
 @pytest.mark.parametrize(
     "text",
     [

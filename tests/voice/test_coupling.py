@@ -37,16 +37,13 @@ def test_an_echo_that_comes_later_couples_them_again() -> None:
 
 
 def test_a_doubt_couples_them_until_the_microphone_is_quiet_once_more() -> None:
-    coupling = Coupling()
-    for _ in range(QUIET_BLOCKS):
+    coupling, told = Coupling(), []
+    for block in range(2 * QUIET_BLOCKS):
+        if block == QUIET_BLOCKS:
+            coupling.doubt()
         coupling.feed(0.05, 0.0, True)
-    assert not coupling.coupled
-    coupling.doubt()
-    for _ in range(QUIET_BLOCKS - 1):
-        coupling.feed(0.05, 0.0, True)
-    assert coupling.coupled
-    coupling.feed(0.05, 0.0, True)
-    assert not coupling.coupled
+        told.append(coupling.coupled)
+    assert told == 2 * [*[True] * (QUIET_BLOCKS - 1), False]
 
 
 def test_a_noisy_room_is_no_echo() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,8 @@ from runtime import yamlfile
 from runtime.errors import OrionError
 
 VERSION = 1
+PUSH_TO_TALK = "Meta+Space" if sys.platform == "darwin" else "Ctrl+Space"
+"""Control and the space bar everywhere: in Qt's names for keys, Ctrl is the command key of a Mac."""
 
 
 def _of(kind: str) -> dict[str, JsonValue]:
@@ -153,7 +156,7 @@ class Voice(Section):
         default="", description="Name or folder of the model that listens; empty uses the one brought along."
     )
     push_to_talk_key: str = Field(
-        default="Ctrl+Space",
+        default=PUSH_TO_TALK,
         description="Key to hold in the window to talk.",
         json_schema_extra={"format": "key"},
     )

@@ -299,7 +299,7 @@ def _in_force(trust: str, rules: dict[str, str]) -> str:
 
 def _in_words(asked: Asked) -> str:
     """What the call would do, with the file or host it would touch."""
-    words = str(asked["summary"] or asked["name"])
+    words = str(asked["summary"] or asked["name"]).removesuffix(".")
     target = next((asked["arguments"][name] for name in _TARGETS if name in asked["arguments"]), None)
     return f"{words}: {target}" if isinstance(target, str) and target not in words else words
 

@@ -131,7 +131,7 @@ def test_an_edit_that_changes_nothing_is_an_approval(qtbot: QtBot, panel: Approv
 
 
 def test_several_come_one_after_the_other(qtbot: QtBot, panel: ApprovalPanel) -> None:
-    questions = [asked("a1"), asked("a2", summary="Write other.md"), asked("a3")]
+    questions = [asked("a1"), asked("a2", summary="Write other.md."), asked("a3")]
     panel.set_pending(questions)
     assert panel.waiting.text() == "2 more wait"
     panel.on_deny()

@@ -24,6 +24,7 @@ from desktop.chat.rows import (
     UserRow,
 )
 from desktop.chat.style import Style
+from desktop.chat.unheard import divided
 from resources.translation import _
 
 _FOLD_LINES = 24
@@ -148,6 +149,7 @@ def _assistant(row: AssistantRow, style: Style, source: Source, *, last: bool) -
 def _interrupted(heard: str, rest: str, style: Style) -> list[Element]:
     """An answer whose speaking was interrupted: what was heard, and dimmed what was not."""
     definitions = references(heard + rest)
+    heard, rest = divided(heard, rest)
     made = [_chunk(chunk, style, definitions, first=not at) for at, chunk in enumerate(_cut(heard))]
     made.append(Element(Strip(style.space(9), partial(_paint_unheard, style))))
     for at, chunk in enumerate(_cut(rest.lstrip(" "))):

@@ -103,7 +103,7 @@ def by_hand(asked: ApprovalRequired) -> str:
 
 def again() -> str:
     """What is said after an answer that was not understood."""
-    return _("I did not get that. To allow it, answer with yes, the verb and the name. To refuse it, say no.")
+    return _("I did not get that. To allow it, hold the key and say yes, the verb and the name; or say no.")
 
 
 def with_the_key() -> str:
@@ -144,7 +144,7 @@ def _change(preview: str) -> str:
 
 
 def _how() -> str:
-    return _("To allow it, answer with yes, the verb and the name.")
+    return _("To allow it, hold the key and answer with yes, the verb and the name.")
 
 
 def _denies(said: str, heard: Words, language: str) -> bool:

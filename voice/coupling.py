@@ -12,6 +12,10 @@ QUIET_BLOCKS = 25
 TAKEN_BLOCKS = 50
 """Blocks of which the canceller has to take out most, one after the other: a second."""
 
+REST_BLOCKS = 3000
+"""Blocks after which a loudspeaker that is silent may be heard when it speaks again: a minute, in which
+somebody may have turned it up."""
+
 _CLOSE = 0.06
 _MOST = 0.3
 _RISE = 0.0005
@@ -26,6 +30,7 @@ class Coupling:
         self._floor = 1.0
         self._quiet = 0
         self._taken = 0
+        self._rest = 0
 
     def doubt(self) -> None:
         """Somebody seems to speak over the loudspeaker. That may be its echo, since it was made louder or the
@@ -36,6 +41,9 @@ class Coupling:
         """The loudness (0 to 1) of a block before and after cleaning; `loud` is whether the loudspeaker was
         heard shortly before it."""
         self._floor = min(level, self._floor + _RISE)
+        self._rest = 0 if loud else self._rest + 1
+        if self._rest >= REST_BLOCKS:
+            self.coupled, self._quiet = True, 0
         if not loud:
             return
         self._quiet = self._quiet + 1 if level <= self._floor + _CLOSE else 0

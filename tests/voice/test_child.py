@@ -221,8 +221,8 @@ def test_hands_free_it_does_not_hear_itself(sound: SoundStage) -> None:
     async def story() -> None:
         async with Talk(bundled(hands_free=True)) as talk:
             await talk.until(State, lambda event: event.on)
-            await warm(talk)
             with sound.loopback(-6.0, 80):
+                await warm(talk)
                 talk.client.expect()
                 talk.client.say(ANSWER)
                 talk.client.end_of_answer()

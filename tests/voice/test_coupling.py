@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voice.coupling import QUIET_BLOCKS, TAKEN_BLOCKS, Coupling
+from voice.coupling import QUIET_BLOCKS, REST_BLOCKS, TAKEN_BLOCKS, Coupling
 
 
 def fed(*stretches: tuple[int, float, float, bool]) -> bool:
@@ -29,11 +29,13 @@ def test_an_echo_keeps_them_coupled_also_a_soft_one() -> None:
 
 
 def test_somebody_who_speaks_over_headphones_does_not_couple_them() -> None:
-    assert not fed((50, 0.05, 0.05, False), (30, 0.05, 0.0, True), (TAKEN_BLOCKS - 1, 0.6, 0.0, True))
+    assert not fed(
+        (50, 0.05, 0.05, False), (QUIET_BLOCKS, 0.05, 0.0, True), (TAKEN_BLOCKS - 1, 0.6, 0.0, True)
+    )
 
 
 def test_an_echo_that_comes_later_couples_them_again() -> None:
-    assert fed((50, 0.05, 0.05, False), (30, 0.05, 0.0, True), (TAKEN_BLOCKS, 0.6, 0.0, True))
+    assert fed((50, 0.05, 0.05, False), (QUIET_BLOCKS, 0.05, 0.0, True), (TAKEN_BLOCKS, 0.6, 0.0, True))
 
 
 def test_a_doubt_couples_them_until_the_microphone_is_quiet_once_more() -> None:
@@ -48,3 +50,9 @@ def test_a_doubt_couples_them_until_the_microphone_is_quiet_once_more() -> None:
 
 def test_a_noisy_room_is_no_echo() -> None:
     assert not fed((100, 0.3, 0.3, False), (QUIET_BLOCKS, 0.33, 0.3, True))
+
+
+def test_after_a_rest_the_loudspeaker_may_be_heard_again() -> None:
+    quiet = (QUIET_BLOCKS, 0.05, 0.0, True)
+    assert not fed((50, 0.05, 0.05, False), quiet, (REST_BLOCKS - 1, 0.05, 0.05, False))
+    assert fed((50, 0.05, 0.05, False), quiet, (REST_BLOCKS, 0.05, 0.05, False))

@@ -33,7 +33,7 @@ class VoiceEntries:
     def begin(self, answer: SpokenAnswer, text: str) -> None:
         """`text` of `answer` will be said, where `online` by a voice that is reached by the proxy `via`."""
         if self.online and text.strip() and id(answer) not in self._open:
-            entry = Entry(new_id(), now(), WHO, PURPOSE, ONLINE_HOST, 443, "WS", via=self.via)
+            entry = Entry(new_id(), now(), WHO, PURPOSE, ONLINE_HOST, 443, "WS", via=_place(self.via))
             try:
                 self._ledger.begin(entry)
             except OrionError as error:
@@ -54,3 +54,8 @@ class VoiceEntries:
         """Nothing is said any more."""
         for _entry, _begun, answer in list(self._open.values()):
             self.end(answer)
+
+
+def _place(proxy: str) -> str:
+    """Host and port of a proxy's address, without the name and the password that may stand in it."""
+    return proxy.rpartition("://")[2].rpartition("@")[2].partition("/")[0]

@@ -16,12 +16,12 @@ def test_an_answer_is_one_entry_that_is_open_while_it_is_said(tmp_path: Path) ->
     answer.add("Hello.")
     entries.begin(answer, "Hello.")
     assert ledger.entries() == []
-    entries.online, entries.via = True, "http://proxy:3128"
+    entries.online, entries.via = True, "http://me:secret@proxy:3128/"
     entries.begin(answer, "  ")
     assert ledger.entries() == []
     entries.begin(answer, "Hello.")
     (entry,) = ledger.entries()
-    assert (entry.open, entry.host, entry.port, entry.via) == (True, ONLINE_HOST, 443, "http://proxy:3128")
+    assert (entry.open, entry.host, entry.port, entry.via) == (True, ONLINE_HOST, 443, "proxy:3128")
     answer.add(" And göodbye.")
     entries.begin(answer, " And göodbye.")
     entries.end(answer)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from voice.errors import VoiceError
+
+_UNTOLD = re.compile(r"[^\s'\"]*:.*@| ssl:<[^>]*>")
+"""What aiohttp writes into its errors and nobody may or needs to read: a proxy's password, an object."""
 
 
 @contextmanager
@@ -37,4 +41,4 @@ def translated(voice: str) -> Iterator[None]:
 
 
 def _short(error: Exception) -> str:
-    return (str(error) or type(error).__name__)[:200]
+    return _UNTOLD.sub("", str(error) or type(error).__name__)[:200]

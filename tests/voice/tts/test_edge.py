@@ -6,6 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import aiohttp
 import numpy as np
@@ -161,6 +162,33 @@ def test_nobody_at_the_address_and_no_proxy_are_told_apart() -> None:
             list(EdgeVoice(NAME, endpoint=closed).speak("hi", 1.0))
         with pytest.raises(VoiceError, match="voice_proxy"):
             list(EdgeVoice(NAME, proxy=closed).speak("hi", 1.0))
+
+
+def _answers(reply: bytes) -> Iterator[int]:
+    """A server that says `reply` to whoever asks; its port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(reply)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield int(server.getsockname()[1])
+        thread.join()
+
+
+def test_the_password_of_a_proxy_is_never_told() -> None:
+    refused = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
+    with contextmanager(_answers)(refused) as port:
+        places = [f"127.0.0.1:{port}", "127.0.0.1:99999"]
+        for proxy in [f"http://me:hunter2@{place}" for place in places] + ["me:hunter2@127.0.0.1:1"]:
+            with pytest.raises(VoiceError) as told:
+                list(EdgeVoice(NAME, proxy=proxy).speak("hi", 1.0))
+            assert "127.0.0.1" in str(told.value)
+            assert "hunter2" not in str(told.value)
 
 
 def test_a_proxy_gets_the_request_and_no_name_is_looked_up() -> None:

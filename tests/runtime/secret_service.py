@@ -41,7 +41,10 @@ def mute_service(folder: Path) -> Iterator[tuple[dict[str, str], Callable[[], No
         missing(PROGRAMS[0])
     messages: Any = import_module("jeepney.bus_messages")
     blocking: Any = import_module("jeepney.io.blocking")
-    with private_bus(folder) as env, closing(blocking.open_dbus_connection(env["DBUS_SESSION_BUS_ADDRESS"])) as bus:
+    with (
+        private_bus(folder) as env,
+        closing(blocking.open_dbus_connection(env["DBUS_SESSION_BUS_ADDRESS"])) as bus,
+    ):
         blocking.Proxy(messages.message_bus, bus).RequestName("org.freedesktop.secrets")
 
         def wait() -> None:

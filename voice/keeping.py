@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 class Kept:
-    """A Listening that also writes what it was fed into `folder`, under the local time at which it began.
+    """A Listening that also writes what it was fed into `folder`, which is the user's alone where this makes
+    it, under the local time at which it began.
 
     Utterances that are thrown away or hold no words are not kept. `trouble` gets the fault of a folder that
     cannot be written.
@@ -54,7 +55,7 @@ class Kept:
 
         name = self._began.strftime("%Y-%m-%d %H.%M.%S.%f")[:-3] + ".wav"
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             soundfile.write(self._folder / name, np.concatenate(self._pieces), RATE, subtype="PCM_16")
         except (OSError, soundfile.SoundFileError) as error:
             path, reason = str(self._folder), str(error)

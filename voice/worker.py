@@ -25,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Threads of the recogniser that wait for each other would keep a processor from those that play sound.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy only gets small pieces here
     wire = Wire()
     threading.excepthook = _fault
     child = Child(wire)

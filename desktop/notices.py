@@ -108,6 +108,12 @@ class Toast(QFrame):
         self._place()
         announce(self, text)
 
+    def take_back(self, text: str) -> None:
+        """Hide `text`, which is not so any more; anything else that is shown stays."""
+        if self.text.text() == text and not self._has_keyboard():
+            self._timer.stop()
+            self.hide()
+
     def take_keyboard(self) -> None:
         """Put the keyboard on the first way out."""
         self._before = QApplication.focusWidget()

@@ -35,6 +35,7 @@ class VoiceConductor(QObject):
         self._button = window.composer.voice
         self._scene = VoiceScene(window)
         self._scene.trouble.connect(self._say)
+        self._scene.mended.connect(window.toast.take_back)
         self._listens = False
         self._holding: object = None
         self._since = 0.0

@@ -25,9 +25,11 @@ _OBSTACLES = tuple(
 
 class VoiceScene(QObject):
     """Draws the events of the voice, and what the user does, before an event follows it. `trouble` carries
-    code and fields of each fault. Owns no widget; imports nothing of the voice before its first event."""
+    code and fields of each fault, `mended` the sentence of one that is over. Owns no widget; imports nothing
+    of the voice before its first event."""
 
     trouble = Signal(str, object)
+    mended = Signal(str)
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -39,6 +41,8 @@ class VoiceScene(QObject):
         self._fetching = False
         self._thrown_away = False
         self._hint = self._obstacle = ""
+        self._lacking: set[str] = set()
+        self._said: dict[str, str] = {}
 
     @property
     def listening(self) -> bool:
@@ -102,12 +106,14 @@ class VoiceScene(QObject):
             case ev.Spoken():
                 self._window.captions.end()
             case ev.Trouble(code=code, fields=fields):
+                self._said[code.partition("_")[0]] = sentence(code, **fields)
                 self._obstacle = sentence(code, **fields) if code in _OBSTACLES else self._obstacle
                 self._draw()
                 self.trouble.emit(code, dict(fields))
-            case ev.Devices(microphones=microphones):
+            case ev.Devices(microphones=microphones, loudspeakers=loudspeakers):
                 self._obstacle = "" if microphones else self._obstacle
                 self._draw()
+                self._on_devices(microphone=bool(microphones), loudspeaker=bool(loudspeakers))
             case _:
                 self._on_conversation(event)
 
@@ -125,6 +131,13 @@ class VoiceScene(QObject):
                 self._draw()
             case _:
                 pass
+
+    def _on_devices(self, **there: bool) -> None:
+        """Of which kinds some are there; where there was none before, a fault of that kind is over."""
+        lacking = {kind for kind, some in there.items() if not some}
+        for kind in self._lacking - lacking:
+            self.mended.emit(self._said.pop(kind, ""))
+        self._lacking = lacking
 
     def _on_state(self, event: State) -> None:
         self.state, self._open = event.state, event.open

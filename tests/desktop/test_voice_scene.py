@@ -101,6 +101,23 @@ def test_trouble_is_one_sentence_and_typing_goes_on(stage: Stage) -> None:
     assert stage.window.composer.text() == "typing goes on"
 
 
+@pytest.mark.parametrize("kind", ["microphone", "loudspeaker"])
+def test_a_fault_that_is_over_is_taken_back_and_nothing_else(stage: Stage, kind: str) -> None:
+    toast, one = stage.window.toast, (("usb", "A headset"),)
+    gone = ev.Trouble(f"{kind}_gone", {"name": "A headset"})
+    there, away = ev.Devices(one, one), ev.Devices(*(((), one) if kind == "microphone" else (one, ())))
+    say(stage, gone, there)
+    assert toast.isVisible()
+    say(stage, away)
+    assert toast.isVisible()
+    say(stage, there)
+    assert toast.isHidden()
+    say(stage, gone, away)
+    toast.say("Something else.")
+    say(stage, there)
+    assert toast.isVisible()
+
+
 def test_the_open_microphone_is_shown_and_its_end(stage: Stage) -> None:
     mark = stage.window.status.microphone
     say(stage, ev.State("idle", open=True))

@@ -8,12 +8,14 @@ _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _MARK = re.compile(r"\\.|`+|\*{1,3}|_{1,3}|~~", re.DOTALL)
 _OPEN_LINK = re.compile(r"\[[^\[\]\n]*\Z")
+_BLOCK = re.compile(r"([ \t]*)(?:(\d{1,9})([.)])|([-+>#|=]))(?=\s|#|\Z)")
 _LINK_END = re.compile(r"[^\[\]\n]*(\]\([^()\s]*\))")
 
 
 def divided(heard: str, rest: str) -> tuple[str, str]:
     """Both parts of an answer, with whatever mark of Markdown spans the cut closed in the first and opened
-    again in the second. Marks that are never closed are left as they are written."""
+    again in the second. Marks that are never closed are left as they are written, and so is what would begin
+    a list, a heading or a quotation only because the second part begins with it."""
     if fence := _open_fence(heard):
         mark, opening = fence
         return f"{heard.rstrip()}\n{mark}", f"{opening}\n{rest.lstrip(chr(10))}"
@@ -25,6 +27,8 @@ def divided(heard: str, rest: str) -> tuple[str, str]:
     marks = [mark for mark in marks if _closes(mark, following)]
     if marks:
         heard, rest = heard.rstrip() + "".join(reversed(marks)), "".join(marks) + rest.lstrip()
+    if heard.rpartition("\n")[2].strip():
+        rest = _BLOCK.sub(r"\1\2\\\3\4", rest, count=1) if _BLOCK.match(rest) else rest
     return heard, rest
 
 

@@ -34,3 +34,18 @@ def test_a_mark_that_spans_the_cut_is_closed_and_opened_again(
     heard: str, rest: str, drawn: str, dimmed: str
 ) -> None:
     assert divided(heard, rest) == (drawn, dimmed)
+
+
+@pytest.mark.parametrize(
+    ("heard", "rest", "dimmed"),
+    [
+        ("This is answer number", " 4. Once upon a time.", " 4\\. Once upon a time."),
+        ("It takes 2", " - 3 days.", " \\- 3 days."),
+        ("I like C", " # and more.", " \\# and more."),
+        ("Buy:\n", "1. Milk\n2. Bread", "1. Milk\n2. Bread"),
+        ("Two facts.", "\n\n- One\n- Two", "\n\n- One\n- Two"),
+        ("It costs", " 4.50 in all.", " 4.50 in all."),
+    ],
+)
+def test_only_what_stood_at_the_beginning_of_a_line_begins_a_list(heard: str, rest: str, dimmed: str) -> None:
+    assert divided(heard, rest) == (heard, dimmed)

@@ -7,7 +7,7 @@ import asyncio
 import numpy as np
 
 from tests.bench.figure import Figure, percentile
-from tests.bench.voice_house import LOUD, last_sound, monitor_delay, spread, stage
+from tests.bench.voice_house import LOUD, last_sound, monitor_delay, pass_time, spread, stage
 from tests.bench.voice_turn import ANSWER
 from tests.sound_stage import RATE as HEARD_RATE
 from tests.sound_stage import Recording, SoundStage
@@ -64,11 +64,11 @@ async def _interrupt(sound: SoundStage, talk: Talk, said: Samples, after: float)
     noticed."""
     _answer(talk)
     await talk.until(Speaking)
-    await asyncio.sleep(after)
+    await pass_time(after)
     with sound.record() as leaving, sound.record("mic_sink.monitor") as entering:
         begin = len(entering.samples)
         await asyncio.to_thread(sound.say, said)
-        await asyncio.sleep(0.3)
+        await pass_time(0.3)
         onset = entering.arrival(_place(entering, begin, said))
         spoken = await talk.until(Spoken)
         silent = last_sound(leaving)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
 import time
@@ -34,6 +35,14 @@ def stage() -> Iterator[SoundStage]:
         finally:
             os.environ.clear()
             os.environ.update(before)
+
+
+async def pass_time(seconds: float) -> None:
+    """Let sound pass for so long: what is measured here happens at its own times."""
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+    loop.call_later(seconds, over.set_result, None)
+    await over
 
 
 def first_sound(recording: Recording, begin: int) -> float | None:

@@ -11,13 +11,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tests.bench.figure import Figure, percentile
-from tests.bench.voice_house import first_sound, is_loud, last_sound, lone_pass, monitor_delay, spread, stage
+from tests.bench.voice_house import (
+    first_sound,
+    is_loud,
+    last_sound,
+    lone_pass,
+    monitor_delay,
+    pass_time,
+    spread,
+    stage,
+)
 from tests.sound_stage import Recording, SoundStage
 from tests.voice.spoken import RATE, Samples, speech
 from tests.voice.talk import Talk
 from voice.events import Final, Spoken
 
-TURNS, WARM = 12, 2
+TURNS, WARM = 8, 1
 ASKED = (
     "Please open the window in the kitchen, and then tell me about the weather in London tomorrow morning."
 )
@@ -89,18 +98,18 @@ async def _turn(sound: SoundStage, talk: Talk, asked: Samples, times: Times) -> 
         talk.client.expect()
         for word in ANSWER.split(" "):
             talk.client.say(word + " ")
-            await asyncio.sleep(PACE)
+            await pass_time(PACE)
         talk.client.end_of_answer()
         await _wait(recording, lambda: first_sound(recording, 0) is not None)
         heard = first_sound(recording, 0)
         assert heard is not None
         times.answer.append(1000 * (heard - released))
-        await asyncio.sleep(0.5)
+        await pass_time(0.5)
         await _wait(recording, lambda: is_loud(recording))
         pressed = time.monotonic()
         talk.client.press()
         await talk.until(Spoken)
-        await asyncio.sleep(0.5)
+        await pass_time(0.5)
         times.silence.append(1000 * max(0.0, last_sound(recording) - pressed))
     talk.client.cancel()
     talk.client.release()
@@ -116,7 +125,7 @@ async def release_at_the_end(sound: SoundStage, talk: Talk, samples: Samples) ->
         began = first_sound(entering, begin)
         assert began is not None
         loud = int(np.argmax(np.abs(samples) > 0.004))
-        await asyncio.sleep(began + (len(samples) - loud) / RATE - time.monotonic())
+        await pass_time(began + (len(samples) - loud) / RATE - time.monotonic())
         talk.client.release()
         return time.monotonic()
 

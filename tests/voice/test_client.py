@@ -35,7 +35,7 @@ def program(tmp_path: Path, body: str) -> list[str]:
     """The command of a child that does what `body` says; `send` writes an event, `take` reads an order."""
     file = tmp_path / "stranger.py"
     lines = [
-        "import os, sys, time",
+        "import os, sys, threading",
         f"sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r})",
         "from voice.events import *",
         "from voice.frames import encode, frame_of, read",
@@ -183,7 +183,7 @@ def test_a_child_that_is_silent_is_replaced(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(client_module, "SILENCE", 0.5)
 
     async def story() -> None:
-        async with Talk(VoiceConfig(), program(tmp_path, "time.sleep(60)")) as talk:
+        async with Talk(VoiceConfig(), program(tmp_path, "threading.Event().wait(60)")) as talk:
             assert "no sign of life" in str((await talk.until(Trouble)).fields["reason"])
 
     run(story)
@@ -259,7 +259,7 @@ def test_a_child_that_does_not_read_never_blocks_the_loop_and_loses_only_words(t
     body = f"""
 send(Level(0.5))
 while not os.path.exists({str(tmp_path / "go")!r}):
-    time.sleep(0.01)
+    threading.Event().wait(0.01)
 says = 0
 while frame := take():
     says += frame["t"] == "say"

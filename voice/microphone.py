@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +19,6 @@ from voice.timeline import Timeline
 
 if TYPE_CHECKING:
     from voice.sound import Samples
-
-PREROLL = 15
-"""Blocks that are remembered: 300 ms."""
 
 STALL = 1.0
 """Seconds without sound after which a device is opened anew, and given up when that does not help."""
@@ -55,7 +51,6 @@ class Microphone:
         self._wanted = device
         self._on_block = on_block
         self._on_trouble = on_trouble
-        self._recent: deque[Samples] = deque(maxlen=PREROLL)
         self._wake = threading.Event()
         self._closing = False
         self._present: tuple[Device, ...] | None = None
@@ -99,13 +94,6 @@ class Microphone:
         if self._thread is not None:
             self._thread.join()
             self._thread = None
-        self._recent.clear()
-
-    def preroll(self) -> Samples:
-        """The last 300 ms at 16 kHz; less just after `open`."""
-        import numpy as np
-
-        return np.concatenate([np.zeros(0, np.float32), *self._recent])
 
     def _on_devices(self, present: tuple[Device, ...]) -> None:
         self._present = present
@@ -136,7 +124,6 @@ class Microphone:
         for block in capture.blocks():
             if self._closing:
                 return
-            self._recent.append(block.samples)
             self._on_block(block)
         if capture.is_locked():
             self._on_trouble(VoiceError("microphone_silent", name=capture.device.name))

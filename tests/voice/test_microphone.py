@@ -100,14 +100,6 @@ def test_both_channels_are_heard_and_the_level_rises(sound: SoundStage) -> None:
         assert max(block.level for block in heard.blocks) > 0.5
 
 
-def test_the_last_300_ms_are_kept(sound: SoundStage) -> None:
-    with listening(sound) as (microphone, heard):
-        until(sound, lambda: len(heard.blocks) > 20)
-        kept = microphone.preroll()
-        assert len(kept) == 0.3 * RATE
-    assert len(microphone.preroll()) == 0
-
-
 def test_without_a_microphone_it_says_so_and_works_when_there_is_one(sound: SoundStage) -> None:
     sound.unplug("microphone")
     microphone = Microphone("", lambda block: None, lambda trouble: None)

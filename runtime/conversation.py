@@ -62,6 +62,9 @@ class Conversation:
         self._asked = 0  # messages sent from here that have not entered the conversation yet
         self._waiting = False
         self._drafting = False
+        self._listening = False
+        self._open = 0  # utterances that have begun and are not understood yet
+        self._elsewhere = 0  # how many of them were spoken to a chat that is not in front any more
         self._key = asyncio.Lock()  # a release must not overtake the press that still starts the child
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -69,7 +72,8 @@ class Conversation:
     # --- what a door does -----------------------------------------------------------------------------
 
     def attach(self, session: Session | None) -> None:
-        """The chat that voice belongs to from now on; what is being said stops."""
+        """The chat that voice belongs to from now on; what is being said stops, and what was spoken to the
+        chat before and is not understood yet becomes a Draft."""
         if session is self._session:
             return
         self._unsubscribe()
@@ -78,6 +82,7 @@ class Conversation:
         self._session, self._status = session, Status()
         self._aloud = self._waiting = False
         self._asked = 0
+        self._elsewhere = self._open
         self._unsubscribe = session.subscribe(self._on_session) if session is not None else lambda: None
         self._child.attach(session)
 
@@ -149,14 +154,29 @@ class Conversation:
                 self._speech.on_speaking(event)
             case Spoken():
                 self._speech.on_spoken(event)
-            case State(state="interrupted"):
-                self._speech.mute()
-            case Final(text=text) if text.strip():
-                self._run(self._heard(event))
+            case State():
+                self._on_state(event)
+            case Final():
+                self._on_final(event)
             case Trouble(code="voice_child_ended" | "voice_gave_up"):
+                self._open = self._elsewhere = 0
                 self._speech.on_death()
             case _:
                 pass
+
+    def _on_state(self, event: State) -> None:
+        before, self._listening = self._listening, event.state in ("hearing", "interrupted")
+        self._open += self._listening and not before
+        if event.state == "interrupted":
+            self._speech.mute()
+
+    def _on_final(self, said: Final) -> None:
+        left, self._elsewhere = self._elsewhere > 0, max(self._elsewhere - 1, 0)
+        self._open = max(self._open - 1, 0)
+        if left and said.text.strip():
+            self._emit(Draft(said.text.strip()))
+        elif said.text.strip():
+            self._run(self._heard(said))
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work, name="voice utterance")

@@ -11,7 +11,7 @@ from runtime.conversation_events import Caption, Draft, Understood
 from runtime.voice_entries import ONLINE_HOST
 from tests.runtime.conversation_stage import ANSWER, PRESSED, is_, stage
 from tests.runtime.scripted_voice import Step
-from voice.events import Trouble
+from voice.events import State, Trouble
 
 
 def test_an_utterance_is_a_message_and_its_answer_is_spoken(fresh_home: Path) -> None:
@@ -196,6 +196,26 @@ def test_names_of_files_and_of_the_chat_are_hints(fresh_home: Path) -> None:
             await it.voice.rested()
             assert {"recipes", "zwetschgen kuchen"} <= {*it.voice.configurations()[0]["hints"]}
             assert it.voice.configurations()[-1]["hints"][0] == "Iolanthe"
+
+    asyncio.run(run())
+
+
+def test_what_was_spoken_to_the_chat_before_is_not_sent_to_the_next(fresh_home: Path) -> None:
+    left: list[Step] = [*PRESSED, ["state", "thinking"], ["await", "hush"], ["final", "Delete it all."]]
+    lives: list[Step] = [*left, *PRESSED, ["final", "Hello."], ["await", "expect"], ["state", "idle"]]
+
+    async def run() -> None:
+        async with stage(fresh_home, [{"say": "Hi."}], lives) as it:
+            await it.conversation.press()
+            await it.voice.until(is_(State, state="hearing"))
+            await it.conversation.release()
+            await it.voice.until(is_(State, state="thinking"))
+            it.conversation.attach(None)
+            it.conversation.attach(it.session)
+            assert await it.voice.until(is_(Draft)) == Draft("Delete it all.")
+            await it.push_to_talk()
+            await it.voice.rested()
+            assert [row["text"] for row in it.rows("user")] == ["Hello."]
 
     asyncio.run(run())
 

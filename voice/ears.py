@@ -177,7 +177,7 @@ class Ears:
     def tick(self) -> None:
         """Close a microphone that has not been used for long; called now and then."""
         if self.is_open and not self._needed and time.monotonic() - self._used > IDLE:
-            self._work.put(self._close)
+            self._work.put(self._close_unneeded)
 
     def lose(self) -> None:
         """The microphone is gone: let go of it."""

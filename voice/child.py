@@ -23,7 +23,7 @@ from voice.mouth import Mouth
 from voice.onset import Change
 from voice.parts import Parts
 from voice.stand import Stand
-from voice.tts.choice import choose
+from voice.tts.choice import Speaker, choose
 from voice.turns import Action, Input, Key, Turns
 
 BEAT = 5.0
@@ -172,7 +172,7 @@ class Child:
         self._configured = True
         self._told.clear()
         if first or _voices(config) != _voices(old):
-            self._parts.warm(choose(config, self._on_trouble), self._mouth.speak_with)
+            self._choose_voices(config, at_once=old.online_voices and not config.online_voices)
         if first or config.recogniser != old.recogniser or config.threads != old.threads:
             self._parts.use_recogniser(config.recogniser, config.threads)
         if first:
@@ -188,6 +188,22 @@ class Child:
         self._announce()
         if first:
             self._outlet.send({"t": "ready"})
+
+    def _choose_voices(self, config: VoiceConfig, *, at_once: bool) -> None:
+        """Speak with other voices: when they are warm, or from the next clause on because not a word more
+        may leave this machine. Those that another configuration has overtaken are not used."""
+        speaker = choose(config, self._on_trouble)
+
+        def use(warmed: Speaker) -> None:
+            if _voices(config) == _voices(self._config):
+                self._mouth.speak_with(warmed)
+            else:
+                warmed.close()
+
+        if at_once:
+            use(speaker)
+        else:
+            self._parts.warm(speaker, lambda warmed: self._post(lambda: use(warmed)))
 
     def _touch(self, touch: Touch, answer: int) -> None:
         """What the key did, in a window that has said answers up to `answer`."""

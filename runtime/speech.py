@@ -158,7 +158,7 @@ class Speech:
         return self._open
 
     def _hand_over(self, text: str) -> None:
-        if not self.muted:
+        if not self.muted and self._client.pid:
             self._entries.begin(self._answer(), text)
             self._client.say(text)
 

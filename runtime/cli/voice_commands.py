@@ -55,8 +55,8 @@ async def _devices(terminal: Terminal) -> Devices:
 
 def say(terminal: Terminal, text: str, voice: str) -> ExitCode:
     """Say `text` and return when it was heard. Raises OrionError for what cannot be heard."""
-    words = _given(text)
-    asyncio.run(_say(terminal, words, configured(voice=voice)))
+    words, config = _given(text), _with_voice(voice)
+    asyncio.run(_say(terminal, words, config))
     return ExitCode.OK
 
 
@@ -76,7 +76,7 @@ async def _say(terminal: Terminal, text: str, config: VoiceConfig) -> None:
 
 def write(terminal: Terminal, text: str, path: Path, voice: str) -> ExitCode:
     """Write what `say` would say to a new WAV file of 16 bits. Raises OrionError."""
-    words, config = _given(text), configured(voice=voice)
+    words, config = _given(text), _with_voice(voice)
     entries, answer = _entered(config, words)
     try:
         out = path.open("xb")
@@ -196,8 +196,19 @@ def _given(text: str) -> str:
     if text == "-":
         words = sys.stdin.buffer.read().decode("utf-8", "replace") if sys.stdin is not None else ""
     if not words.strip():
-        raise OrionError("cli_input_empty")
+        raise OrionError("cli_text_empty")
     return words
+
+
+def _with_voice(name: str) -> VoiceConfig:
+    """The configuration with the voice `name`. Raises OrionError `voice_unknown`."""
+    config = configured(voice=name)
+    if name:
+        from voice.tts.choice import is_there
+
+        if not is_there(config):
+            raise OrionError("voice_unknown", fault="user", voice=name)
+    return config
 
 
 def _entered(config: VoiceConfig, text: str) -> tuple[VoiceEntries, SpokenAnswer]:

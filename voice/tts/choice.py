@@ -32,7 +32,7 @@ def available(config: VoiceConfig, endpoint: str = "") -> list[Voice]:
     The one that is named; then the online service where it is allowed, the bundled voice, Piper's, the
     system's. Looks at folders and for programs, loads and opens nothing. `endpoint`: see EdgeVoice.
     """
-    named = COMMON_NAMES.get(config.voice, config.voice) if config.online_voices else config.voice
+    named = _named(config)
     found: list[Voice] = []
     if config.online_voices:
         chosen = [named] if is_edge_name(named) else []
@@ -42,6 +42,16 @@ def available(config: VoiceConfig, endpoint: str = "") -> list[Voice]:
     found += piper_voices(config.piper, config.piper_voices)
     found += system_voices()
     return sorted(found, key=lambda voice: not _is_called(voice, named))
+
+
+def is_there(config: VoiceConfig) -> bool:
+    """Whether the voice that `config` names is one that may speak here."""
+    return any(_is_called(voice, _named(config)) for voice in available(config))
+
+
+def _named(config: VoiceConfig) -> str:
+    """The name of the chosen voice, in full where the service has a short one for it."""
+    return COMMON_NAMES.get(config.voice, config.voice) if config.online_voices else config.voice
 
 
 def _is_called(voice: Voice, name: str) -> bool:

@@ -92,7 +92,7 @@ def test_speech_is_written_to_a_new_file(tmp_path: Path, here: Here) -> None:
 
 @pytest.mark.parametrize(
     ("text", "code", "sentence_code"),
-    [("  ", ExitCode.USAGE, "cli_input_empty"), ("###", ExitCode.FAILED, "speech_nothing_to_say")],
+    [("  ", ExitCode.USAGE, "cli_text_empty"), ("###", ExitCode.FAILED, "speech_nothing_to_say")],
 )
 def test_nothing_to_say_leaves_no_file(
     tmp_path: Path, here: Here, text: str, code: ExitCode, sentence_code: str
@@ -101,6 +101,20 @@ def test_nothing_to_say_leaves_no_file(
     done = here.run("voice", "say", text, "-o", str(file))
     assert (done.code, done.err.strip()) == (code, sentence(sentence_code))
     assert not file.exists()
+
+
+@pytest.mark.parametrize("more", [(), ("-o", "hello.wav")])
+def test_a_voice_that_is_not_there_is_an_error(tmp_path: Path, here: Here, more: tuple[str, ...]) -> None:
+    where = tuple(str(tmp_path / word) if word.endswith(".wav") else word for word in more)
+    done = here.run("voice", "say", "Hello", "--voice", "nobody", *where)
+    assert (done.code, done.err.strip()) == (ExitCode.NOT_FOUND, sentence("voice_unknown", voice="nobody"))
+    assert not list(tmp_path.glob("*.wav"))
+
+
+def test_the_voice_that_is_named_is_used(tmp_path: Path, here: Here) -> None:
+    file = tmp_path / "hello.wav"
+    assert here.run("voice", "say", "Hello", "--voice", "heart", "-o", str(file)).code == ExitCode.OK
+    assert file.exists()
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path, here: Here) -> None:

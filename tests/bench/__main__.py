@@ -33,6 +33,7 @@ BENCHES = {
     "voice_hands_free": ("voice_barge_in", "voice_self_heard"),
     "voice_words": ("voice_word_errors", "voice_words_more"),
     "voice_memory": ("voice_memory",),
+    "voice_model": ("voice_model",),
     "start": ("start_to_window", "idle_pss"),
     "long_session": ("open_10k",),
     "word_errors": ("word_errors", "words_more", "invented_words"),

@@ -197,8 +197,11 @@ class Conversation:
             self._emit(Draft(text))
             return
         word = understood(text, said.language)
-        at_once = self._runtime.settings.voice.send_at_once and (said.hands_free or not self._drafting)
-        if self._questions.open is not None and word is None:
+        drafting = self._drafting and not said.hands_free
+        at_once = self._runtime.settings.voice.send_at_once and not drafting
+        asked = self._questions.open
+        answers = asked is not None and not (drafting and asked.judge(text, said.language) == "unclear")
+        if answers and word is None:
             await self._answer(session, said)
         elif word is not None and (at_once or self._at_work(session)):
             self._emit(Understood(word))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.conversation_events import Asking
+from runtime.conversation_events import Asking, Draft
 from tests.runtime.conversation_stage import PRESSED, Stage, is_, stage
 from tests.runtime.scripted_house import Steps, call
 from tests.runtime.scripted_voice import Step
@@ -106,6 +106,30 @@ def test_the_voice_of_the_program_itself_allows_nothing(fresh_home: Path, cut: l
             assert len(it.session.pending) == 1
             it.session.cancel()
             await it.watch.until("done")
+
+    asyncio.run(run())
+
+
+def test_words_for_the_message_that_is_being_written_are_no_answer(fresh_home: Path) -> None:
+    lives = [
+        *BEGUN,
+        *ASKED,
+        *said("Dear Ann, how are you?"),
+        *said("Yes, write notes todo."),
+        *ended("Done."),
+    ]
+
+    async def run() -> None:
+        async with stage(fresh_home, STEPS, lives) as it:
+            await begun(it)
+            await it.conversation.press(draft=True)
+            await it.conversation.release()
+            await it.voice.until(is_(Draft, text="Dear Ann, how are you?"))
+            assert len(it.session.pending) == 1
+            await it.conversation.press(draft=True)
+            await it.conversation.release()
+            await it.voice.rested(2)
+            assert it.rows("tool")[0]["status"] == "ok"
 
     asyncio.run(run())
 

@@ -127,7 +127,7 @@ class VoiceScene(QObject):
             case ev.Asking(by_hand=True):
                 self.forget_question()
             case ev.Asking(key_words=words):
-                self._hint = _("Say “{words}” to allow it, or “no”").format(words=words)
+                self._hint = _("Hold the key and say “{words}” to allow it, or “no”").format(words=words)
                 self._draw()
             case _:
                 pass

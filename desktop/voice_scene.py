@@ -23,6 +23,10 @@ _OBSTACLES = tuple(
 """Troubles because of which nothing can be heard for now."""
 
 
+_DEAF = ("microphone_", "recogniser_", "voice_child_", "voice_gave_")
+"""Beginnings of troubles that say why nothing was understood."""
+
+
 class VoiceScene(QObject):
     """Draws the events of the voice, and what the user does, before an event follows it. `trouble` carries
     code and fields of each fault, `mended` the sentence of one that is over. Owns no widget; imports nothing
@@ -39,7 +43,7 @@ class VoiceScene(QObject):
         self._open = False
         self._held = False
         self._fetching = False
-        self._thrown_away = False
+        self._thrown_away = self._failed = False
         self._hint = self._obstacle = ""
         self._lacking: set[str] = set()
         self._said: dict[str, str] = {}
@@ -53,7 +57,8 @@ class VoiceScene(QObject):
 
     def begin(self) -> None:
         """The key goes down."""
-        self._held, self._thrown_away, self._obstacle = True, False, ""
+        self._held, self._obstacle = True, ""
+        self._thrown_away = self._failed = False
         self._window.captions.end()
         if self.state != "hearing":
             self._button.set_look("starting")
@@ -107,6 +112,7 @@ class VoiceScene(QObject):
                 self._window.captions.end()
             case ev.Trouble(code=code, fields=fields):
                 self._said[code.partition("_")[0]] = sentence(code, **fields)
+                self._failed = self._failed or code.startswith(_DEAF)
                 self._obstacle = sentence(code, **fields) if code in _OBSTACLES else self._obstacle
                 self._draw()
                 self.trouble.emit(code, dict(fields))
@@ -152,7 +158,7 @@ class VoiceScene(QObject):
         self._fetching = False
         self._window.composer.show_heard("")
         self._draw()
-        if not (text or hands_free or self._thrown_away) and seconds > TAP:
+        if not (text or hands_free or self._thrown_away or self._failed) and seconds > TAP:
             self._window.toast.say(_("Nothing was understood."))
         self._thrown_away = False
 

@@ -87,6 +87,19 @@ def test_an_utterance_without_words_is_told(stage: Stage) -> None:
     assert stage.window.toast.text.text() == "Nothing was understood."
 
 
+def test_why_nothing_was_understood_stays_in_sight(stage: Stage) -> None:
+    hold(stage)
+    say(stage, ev.State("hearing", open=True))
+    let_go(stage)
+    say(stage, ev.Trouble("recogniser_unusable", {"path": "there", "reason": "it is not there"}))
+    say(stage, ev.Final("", "", 2.0), ev.State("idle"))
+    assert stage.window.toast.text.text().startswith("The recogniser in there cannot be used")
+    hold(stage)
+    let_go(stage)
+    say(stage, ev.Final("", "", 2.0), ev.State("idle"))
+    assert stage.window.toast.text.text() == "Nothing was understood."
+
+
 def test_trouble_is_one_sentence_and_typing_goes_on(stage: Stage) -> None:
     hold(stage)
     say(stage, ev.Trouble("microphone_missing", {"name": "", "reason": "no device"}), ev.State("idle"))

@@ -13,7 +13,7 @@ from tests.voice.spoken import speech
 from tests.voice.talk import Talk
 from voice.events import Final, Spoken
 
-TURNS, SETTLED, GOAL_MB = 50, 5, 25.0
+TURNS, SETTLED, GOAL_MB = 50, 15, 20.0
 
 
 def measure(*, peers: bool = False) -> list[Figure]:

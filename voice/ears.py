@@ -21,7 +21,8 @@ from voice.coupling import Coupling
 from voice.errors import VoiceError
 from voice.events import Level, VoiceEvent
 from voice.hearing import Hearing, Listening
-from voice.onset import FRESH, OVER_ECHO, QUIET, Change, Onset
+from voice.likeness import Likeness
+from voice.onset import BROKEN_ECHO, FRESH, OVER_ECHO, QUIET, Change, Onset
 from voice.sound import RATE, Block, loudness
 
 if TYPE_CHECKING:
@@ -47,6 +48,15 @@ LOUD, ROOM = 0.02, 0.25
 
 TAKEN = 0.2
 """Loudness of which the canceller takes out more where nobody but the loudspeaker speaks (11 dB)."""
+
+HINT = 0.1
+"""Probability of speech that is enough where the microphone hears more than a copy of what is played."""
+
+COPY = 0.7
+"""Share of what is heard that is a copy of what the loudspeaker plays where nobody speaks over it."""
+
+LATE = 0.05
+"""Seconds by which the loudspeaker's sound must be known before what the microphone hears is judged."""
 
 SETTLING = 0.8
 """Seconds from the begin of the loudspeaker's sound in which the canceller may leave some of it."""
@@ -118,7 +128,9 @@ class Ears:
         self._onset = Onset()
         self._window: list[Samples] = []
         self._coupling = Coupling()
+        self._likeness = Likeness()
         self._far_until = 0.0
+        self._far_end = (0.0, False)
         self._loud = (0.0, 0.0)
         self._used = 0.0
         self._is_near = True
@@ -194,8 +206,10 @@ class Ears:
         if self.canceller is None:
             return
         self.canceller.far(samples, moment)
+        self._likeness.far(samples, moment)
         peak = float(abs(samples).max()) if len(samples) else 0.0
         end = moment + len(samples) / RATE
+        self._far_end = (end, peak > 0.0)
         if peak > 0.0:
             self._far_until = end + ECHO
         if peak > LOUD:
@@ -229,6 +243,7 @@ class Ears:
         every block, because it learns the room from what comes without a gap."""
         if self.canceller is None:
             return block, False
+        self._likeness.near(block.samples, block.time)
         samples = self.canceller.near(block.samples, block.time)
         cleaned = Block(samples, block.time, loudness(samples))
         begun, end = self._loud
@@ -256,10 +271,20 @@ class Ears:
         asked = QUIET
         if over_echo:
             asked = FRESH if block.time - self._loud[0] < SETTLING else OVER_ECHO
+        if over_echo and self._likeness.is_broken(self._is_late(block)) and probability >= HINT:
+            probability, asked = 1.0, BROKEN_ECHO
         change = self._onset.feed(probability, block.level, asked, over_echo and self._is_near)
+        if change == "onset" and over_echo and (self._is_late(block) or self._likeness.share > COPY):
+            self._onset.withdraw()
+            return None
         if change == "onset" and self._loud[0] <= block.time < self._loud[1]:
             self._coupling.doubt()
         return change
+
+    def _is_late(self, block: Block) -> bool:
+        """Whether it is not known yet what is played while this is heard."""
+        end, sounds = self._far_end
+        return sounds and end < block.time - LATE
 
     @property
     def _calm_roll(self) -> int:

@@ -30,6 +30,9 @@ OVER_ECHO = Patience(0.6, 3, 5, 0.15, near=0.2)
 """While it speaks: an interruption is to be quick. A voice that comes through a canceller at work sounds less
 like one, but little of it is taken out."""
 
+BROKEN_ECHO = Patience(0.6, 2, 3, 0.12)
+"""While it speaks, and more is heard than a copy of it: there the canceller need not be believed."""
+
 FRESH = Patience(0.8, 5, 6, 0.15)
 """When it has just begun to speak: the canceller is not sure of the room yet."""
 
@@ -63,6 +66,10 @@ class Onset:
             self._speaking = True
             return "onset"
         return None
+
+    def withdraw(self) -> None:
+        """What was taken for the begin of speech was none, as far as is known; the next window may be one."""
+        self._speaking = False
 
     def reset(self) -> None:
         """Begin anew: nobody speaks."""

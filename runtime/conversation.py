@@ -236,7 +236,7 @@ class Conversation:
     async def _answer(self, session: Session, said: Final) -> None:
         asked, text = self._questions.open, said.text.strip()
         self._speech.begin()
-        by_key = not said.hands_free
+        by_key = not said.overheard and not said.hands_free
         match self._questions.answer(text, said.language, session.pending, by_key=by_key):
             case "approve" if asked is not None:
                 await session.answer(asked.id, "approve", door=SOURCE)

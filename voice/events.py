@@ -31,12 +31,15 @@ class Partial:
 
 @dataclass(frozen=True)
 class Final:
-    """What was said, once per utterance; `text` is empty when nothing was. `seconds` of sound were heard."""
+    """What was said, once per utterance; `text` is empty when nothing was. `seconds` of sound were heard.
+    `hands_free` is whether it ended without the key, `overheard` whether it began so.
+    """
 
     text: str
     language: str = ""
     seconds: float = 0.0
     hands_free: bool = False
+    overheard: bool = False
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ class _Utterance:
 
     words: Listening | None
     by_key: bool
+    overheard: bool
     blocks: int = 0
     until: float = math.inf
     complete: threading.Event = field(default_factory=threading.Event)
@@ -84,7 +85,7 @@ class Hearing:
 
     def begin(self, words: Listening | None, recent: Iterable[Block], *, by_key: bool) -> None:
         """Open an utterance that began with the blocks `recent`."""
-        begun = _Utterance(words, by_key)
+        begun = _Utterance(words, by_key, overheard=not by_key)
         with self._lock:
             for block in recent:
                 begun.blocks += 1
@@ -126,7 +127,7 @@ class Hearing:
             said.complete.set()
             if said.words is not None:
                 said.words.abandon()
-            self._final(Final("", hands_free=not said.by_key), True)
+            self._final(Final("", hands_free=not said.by_key, overheard=said.overheard), True)
 
     def close(self) -> None:
         """Drop what is not understood yet, untold, and end the thread."""
@@ -157,10 +158,10 @@ class Hearing:
     def _words(self, said: _Utterance) -> Final:
         seconds = round(said.blocks * BLOCK / RATE, 2)
         if said.words is None or said.dropped:
-            return Final("", "", seconds, not said.by_key)
+            return Final("", "", seconds, not said.by_key, said.overheard)
         try:
             heard = said.words.finish()
         except VoiceError as error:
             self._trouble(error)
-            return Final("", "", seconds, not said.by_key)
-        return Final(heard.text, heard.language, seconds, not said.by_key)
+            return Final("", "", seconds, not said.by_key, said.overheard)
+        return Final(heard.text, heard.language, seconds, not said.by_key, said.overheard)

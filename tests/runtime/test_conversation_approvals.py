@@ -137,7 +137,8 @@ def test_words_for_the_message_that_is_being_written_are_no_answer(fresh_home: P
 def test_without_the_key_nobody_in_the_room_allows_anything(fresh_home: Path) -> None:
     overheard: list[Step] = [["final", "Yes, write notes todo.", {"hands_free": True}]]
     lives = [*BEGUN, *ASKED, *overheard, *ended("To allow it, hold the key")]
-    lives += [*overheard, *ended("To allow it, hold the key")]
+    half: list[Step] = [["final", "Yes, write notes todo.", {"overheard": True}]]
+    lives += [*half, *ended("To allow it, hold the key")]
     lives += [*said("Yes, write notes todo."), *ended("Done.")]
 
     async def run() -> None:

@@ -322,7 +322,7 @@ def test_the_key_takes_over_what_the_voice_began(house: House) -> None:
     house.speak(3)
     house.hearing.finish()
     house.wait(lambda: bool(house.finals))
-    assert house.finals == [(Final("3 blocks", "en", 0.06, hands_free=False), False)]
+    assert house.finals == [(Final("3 blocks", "en", 0.06, hands_free=False, overheard=True), False)]
 
 
 def test_only_what_is_heard_over_the_loudspeaker_is_cleaned(house: House) -> None:

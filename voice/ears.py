@@ -130,7 +130,7 @@ class Ears:
         self._coupling = Coupling()
         self._likeness = Likeness()
         self._far_until = 0.0
-        self._far_end = (0.0, False)
+        self._far_end = 0.0
         self._loud = (0.0, 0.0)
         self._used = 0.0
         self._is_near = True
@@ -209,7 +209,7 @@ class Ears:
         self._likeness.far(samples, moment)
         peak = float(abs(samples).max()) if len(samples) else 0.0
         end = moment + len(samples) / RATE
-        self._far_end = (end, peak > 0.0)
+        self._far_end = end
         if peak > 0.0:
             self._far_until = end + ECHO
         if peak > LOUD:
@@ -283,8 +283,7 @@ class Ears:
 
     def _is_late(self, block: Block) -> bool:
         """Whether it is not known yet what is played while this is heard."""
-        end, sounds = self._far_end
-        return sounds and end < block.time - LATE
+        return self._far_end < block.time - LATE
 
     @property
     def _calm_roll(self) -> int:

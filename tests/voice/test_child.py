@@ -310,6 +310,23 @@ def test_a_loudspeaker_that_is_pulled_out_leaves_what_was_heard(sound: SoundStag
     run(story)
 
 
+def test_an_online_voice_that_cannot_be_reached_is_told_once_and_no_word_is_lost(sound: SoundStage) -> None:
+    async def story() -> None:
+        nobody = "http://127.0.0.1:9"
+        async with Talk(bundled(voice="en-US-AriaNeural", online_voices=True, proxy=nobody)) as talk:
+            with sound.record() as recording:
+                for _ in range(2):
+                    talk.client.expect()
+                    talk.client.say(ANSWER)
+                    talk.client.end_of_answer()
+                    assert await talk.until(Spoken) == Spoken(ANSWER, whole=True)
+                recording.wait_for_silence()
+            assert len(talk.troubles()) == 1
+            assert missing(f"{ANSWER} {ANSWER}", await asyncio.to_thread(heard, recording)) <= 4
+
+    run(story)
+
+
 @pytest.mark.parametrize("recogniser_folder", ["", "nowhere"])
 def test_without_a_recogniser_it_says_so_and_goes_on_speaking(
     sound: SoundStage, tmp_path: Path, recogniser_folder: str

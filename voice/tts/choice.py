@@ -22,6 +22,9 @@ _WARM = 2
 REST_SECONDS = 60.0
 """How long a voice that failed is not asked again."""
 
+_OF_ONE_VOICE = frozenset({"voice_edge_silent"})
+"""Faults of a service that its other voices need not have."""
+
 WORDS_A_SECOND = 2.0
 """A slow reader's pace: of a voice that cannot tell how far it came, rather fewer words count than more."""
 
@@ -68,8 +71,8 @@ class Speaker:
     """Says clauses with the best voice there is. One thread calls `warm` and `speak`; the rest may come from
     any thread. `voices` are its own from now on, best first.
 
-    `on_trouble` gets one VoiceError for each voice that fails and for each language no voice has, in the
-    thread of `speak`. A voice that failed is left alone for a minute, then it is asked again.
+    `on_trouble` gets one VoiceError for each voice or service that fails and for each language no voice has,
+    in the thread of `speak`. What failed is left alone for a minute, then it is asked again.
     """
 
     def __init__(
@@ -145,16 +148,26 @@ class Speaker:
     def _order(self, language: str) -> list[Voice]:
         able = [voice for voice in self._voices if language in voice.languages or ANY in voice.languages]
         now = time.monotonic()
-        return [voice for voice in able if self._resting.get(voice.name, 0.0) <= now]
+        return [voice for voice in able if not self._rests(voice, now)]
+
+    def _rests(self, voice: Voice, now: float) -> bool:
+        """Whether it, or the service that it belongs to, has failed shortly before."""
+        return any(self._resting.get(name, 0.0) > now for name in (voice.name, _service(voice)))
 
     def _failed(self, voice: Voice, error: VoiceError) -> None:
-        self._resting[voice.name] = time.monotonic() + REST_SECONDS
-        self._tell(voice.name, error)
+        cause = voice.name if error.code in _OF_ONE_VOICE else _service(voice)
+        self._resting[cause] = time.monotonic() + REST_SECONDS
+        self._tell(cause, error)
 
     def _tell(self, cause: str, error: VoiceError) -> None:
         if cause not in self._told:
             self._told.add(cause)
             self._on_trouble(error)
+
+
+def _service(voice: Voice) -> str:
+    """What fails as a whole: all voices of the online service together, each of the others for itself."""
+    return PREFIX if is_edge_name(voice.name) else voice.name
 
 
 class _Progress:

@@ -35,6 +35,8 @@ FULL = 256 * 1024
 """Bytes that may wait for the child; with more, chunks of the answer are dropped."""
 
 _STDERR_KEPT = 16 * 1024
+_CHATTER = ("ALSA lib ", "Cannot connect to server", "jack server", "JackShm")
+"""How lines of sound libraries begin that say nothing about the end of a process."""
 _SECRET = re.compile(r"(?i)(_api_key|_token|_secret|_password)$|^ORION_KEY_")
 _CREATION_FLAGS = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(
     subprocess, "CREATE_NEW_PROCESS_GROUP", 0
@@ -295,7 +297,8 @@ def _reason(status: int, words: bytearray) -> Field:
     if status < 0:
         names = {number.value: number.name for number in signal.Signals}
         how = names.get(-status, f"signal {-status}")
-    lines = [line.strip() for line in bytes(words).decode("utf-8", "replace").splitlines() if line.strip()]
+    said = [line.strip() for line in bytes(words).decode("utf-8", "replace").splitlines()]
+    lines = [line for line in said if line and not line.startswith(_CHATTER)]
     return f"{how}: {lines[-1][:200]}" if lines else how
 
 

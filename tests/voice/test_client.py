@@ -140,7 +140,10 @@ def test_noise_on_the_pipe_never_hangs_the_child(sound: SoundStage) -> None:
 
 def test_a_child_that_dies_again_and_again_is_given_up_and_may_be_started_anew(tmp_path: Path) -> None:
     async def story() -> None:
-        talk = Talk(VoiceConfig(), program(tmp_path, "sys.exit('no sound here')"))
+        chatter = "import atexit; atexit.register(os.write, 2, b'ALSA lib pcm.c:8: underrun occurred\\n')"
+        talk = Talk(
+            VoiceConfig(), program(tmp_path, f"{chatter}\nos.write(2, b'no sound here\\n')\nsys.exit(1)")
+        )
         async with talk:
             for times in (1, 2):
                 last = await talk.until(Trouble, lambda event: event.code == "voice_gave_up")

@@ -182,6 +182,14 @@ def test_a_key_is_chosen_by_pressing_it(qtbot: QtBot, page: SettingsPage, fresh_
     assert load_settings(fresh_home / "settings.yaml").voice.push_to_talk_key == "F8"
 
 
+@pytest.fixture
+def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A desktop on which no key can be held for all programs."""
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("no_display")
 def test_a_desktop_without_global_keys_says_so(page: SettingsPage) -> None:
     assert not key_field(page, "voice.global_hot_key").isEnabled()
     shown = [found.text() for found in page.findChildren(QLabel)]

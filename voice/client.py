@@ -34,6 +34,9 @@ DEPART = 3.0
 FULL = 256 * 1024
 """Bytes that may wait for the child; with more, chunks of the answer are dropped."""
 
+_ENDING = 1.0
+"""Seconds in which a child that has closed its pipe should be gone."""
+
 _STDERR_KEPT = 16 * 1024
 _CHATTER = ("ALSA lib ", "Cannot connect to server", "jack server", "JackShm")
 """How lines of sound libraries begin that say nothing about the end of a process."""
@@ -192,6 +195,9 @@ class VoiceClient:
             reason = await self._listen(process)
         finally:
             self._hang_up(process)
+            if not reason:  # it ends by itself: to kill it now would lose the status with which it did
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), _ENDING)
             if reason or not self._closing.is_set():
                 _kill(process)
             await process.wait()

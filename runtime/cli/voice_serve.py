@@ -5,7 +5,9 @@ from __future__ import annotations
 import json as json_format
 import os
 import socket
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -72,8 +74,8 @@ def serve(
         raise OrionError(error.code, fault="user", **error.fields) from None
     with logging_to(home.logs, door=DOOR), suppress(KeyboardInterrupt):
         services = _services(home, minutes)
-        _announce(terminal, speech, transcription, as_json=json)
-        _run(services, speech, transcription, token)
+        ready = partial(_announce, terminal, speech, transcription, as_json=json)
+        _run(services, ready, (speech, transcription), token)
     return ExitCode.OK
 
 
@@ -108,14 +110,24 @@ def _url(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}/v1" if ":" in host else f"http://{host}:{port}/v1"
 
 
-def _run(services: SpeechServices, speech: socket.socket, transcription: socket.socket, token: str) -> None:
+def _run(
+    services: SpeechServices,
+    ready: Callable[[], None],
+    listening: tuple[socket.socket, socket.socket],
+    token: str,
+) -> None:
+    """Serve until Ctrl-C, which ends it well from the moment at which `ready` is called."""
     import asyncio
 
     from voice.services.server import serve as answer
 
+    async def work() -> None:
+        ready()
+        await answer(services, *listening, token)
+
     services.warm()
     try:
-        asyncio.run(answer(services, speech, transcription, token))
+        asyncio.run(work())
     finally:
         if not services.close():
             # A pass of the recogniser cannot be cut, and a person who pressed Ctrl-C should not wait for it.

@@ -26,7 +26,7 @@ def test_nothing_of_it_is_left(tmp_path: Path) -> None:
         record.wait_for_sound()
         children = psutil.Process().children(recursive=True)
         assert {child.name() for child in children} >= {"pulseaudio", "parec", "pacat"}
-    assert not any(child.is_running() and child.status() != "zombie" for child in children)
+    assert psutil.wait_procs(children, timeout=10)[1] == []
     assert dict(os.environ) == before
 
 

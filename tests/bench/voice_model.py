@@ -15,7 +15,7 @@ from tests.bench.local_house import PROFILE, local_house
 from tests.bench.voice_house import first_sound, monitor_delay, spread, stage
 from tests.sound_stage import SoundStage
 from tests.voice.spoken import speech
-from voice.events import Final, State
+from voice.events import Final, Spoken, State
 
 TURNS, WARM, TOKENS = 6, 1, 24
 ASKED = "Please tell me a short story about a small boat on the sea, and about the people who sail in it."
@@ -73,15 +73,19 @@ class _House:
 async def _turn(sound: SoundStage, conversation: Conversation, house: _House) -> tuple[float, float]:
     """Milliseconds from the release to the words and to the first sound of the answer."""
     said = speech(ASKED)
-    await conversation.press()
-    await house.until(lambda event: isinstance(event, State) and event.state == "hearing" and event.open)
     with sound.record() as recording:
+        await asyncio.to_thread(recording.wait_for_silence)
+        await conversation.press()
+        await house.until(lambda event: isinstance(event, State) and event.state == "hearing" and event.open)
         await asyncio.to_thread(sound.say, said)
+        begin = len(recording.samples)
         released = time.monotonic()
         await conversation.release()
         understood = await house.until(lambda event: isinstance(event, Final))
-        await asyncio.to_thread(recording.wait, lambda: first_sound(recording, 0) is not None, "sound", 60.0)
-        heard = first_sound(recording, 0)
+        await asyncio.to_thread(
+            recording.wait, lambda: first_sound(recording, begin) is not None, "sound", 60.0
+        )
+        heard = first_sound(recording, begin)
         assert heard is not None
-    await house.until(lambda event: isinstance(event, State) and event.state == "idle")
+    await house.until(lambda event: isinstance(event, Spoken))
     return 1000 * (understood - released), 1000 * (heard - released)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from Xlib import XK, X, display
+from Xlib import XK, X, display, error
 from Xlib.ext import xtest
 
 from desktop.held_key import HeldKey, held_key
@@ -46,9 +46,26 @@ class Typist:
         root = self.connection.screen().root
         self.window = root.create_window(0, 0, 50, 50, 0, X.CopyFromParent, event_mask=X.KeyPressMask)
         self.window.map()
-        self.connection.sync()
+        until("the window", lambda: self.window.get_attributes().map_state == X.IsViewable, SHORT)
+        until("the keyboard", self._has_keyboard, SHORT)
+
+    def _has_keyboard(self) -> bool:
+        """Whether its window has the keyboard, which is taken where it has not."""
+        if self.connection.get_input_focus().focus == self.window:
+            return True
         self.window.set_input_focus(X.RevertToParent, X.CurrentTime)
+        return False
+
+    def is_held(self, name: str, modifiers: int) -> bool:
+        """Whether another program holds the key with `modifiers`; nobody else is served while it is tried."""
+        code = self.connection.keysym_to_keycode(XK.string_to_keysym(name))
+        root, refused = self.connection.screen().root, error.CatchError(error.BadAccess)
+        self.connection.grab_server()
+        root.grab_key(code, modifiers, False, X.GrabModeAsync, X.GrabModeAsync, onerror=refused)
+        root.ungrab_key(code, modifiers)
+        self.connection.ungrab_server()
         self.connection.sync()
+        return refused.get_error() is not None
 
     def key(self, name: str, *, down: bool) -> None:
         code = self.connection.keysym_to_keycode(XK.string_to_keysym(name))

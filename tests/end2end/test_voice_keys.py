@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from Xlib import X
 
 from tests.desktop.test_hot_key_x11 import Typist
 from tests.end2end.program import Program, until, xdotool
@@ -70,6 +71,7 @@ def test_a_key_talks_to_the_window_from_another_program(
     display: str, sound: SoundStage, program: Program
 ) -> None:
     other = Typist(display)
+    until("the key to be held", lambda: other.is_held("F8", X.ControlMask))
     with held("ctrl+F8", sound):
         sound.say(speech(QUESTION))
     said = until("what was said on disk", lambda: program.recorded("user"))

@@ -87,7 +87,6 @@ class Canceller(Protocol):
 
 
 MakeSource = Callable[[Callable[[Block], None], Callable[[VoiceError], None]], Source]
-MakeListening = Callable[[Callable[[VoiceEvent], None]], Listening]
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +312,7 @@ class Ears:
         try:
             microphone.open()
         except VoiceError as error:
+            self._hearing.silent()
             self._report.trouble(error, True)
         else:
             self._microphone = microphone
@@ -321,6 +321,7 @@ class Ears:
         if self._microphone is not None:
             self._microphone.close()
             self._microphone = None
+        self._hearing.silent()
         with self._lock:
             self._recent.clear()
             self._window = []

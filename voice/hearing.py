@@ -14,8 +14,9 @@ from voice.errors import VoiceError
 from voice.events import Final
 from voice.sound import BLOCK, RATE, Block
 
-TAIL = 0.5
-"""Seconds after the end in which what was captured before it may still come in from the device."""
+TAIL = 2.0
+"""Seconds after the end in which what was captured before it may still come in from the device, which takes
+so long on a very busy machine. What comes later ends the wait."""
 
 
 class Heard(Protocol):
@@ -54,7 +55,8 @@ class Hearing:
     """At most one utterance is open, while earlier ones are being understood. Its owner closes it.
 
     `final` gets every utterance once, and whether it was thrown away; `trouble` what kept it from being
-    understood. `feed` is called by the microphone's thread, the rest by one other; all return at once.
+    understood. `feed` is called by the microphone's thread, `silent` by whoever closed it, the rest by one
+    other; all return at once.
     """
 
     def __init__(self, final: Callable[[Final, bool], None], trouble: Callable[[VoiceError], None]) -> None:
@@ -62,6 +64,7 @@ class Hearing:
         self._trouble = trouble
         self._lock = threading.Lock()
         self._open: _Utterance | None = None
+        self._flows = False
         self._receiving: list[_Utterance] = []
         self._pending: list[_Utterance] = []
         self._queue: queue.SimpleQueue[_Utterance | None] = queue.SimpleQueue()
@@ -91,12 +94,13 @@ class Hearing:
                 begun.blocks += 1
                 if words is not None:
                     words.feed(block)
-            self._open = begun
+            self._open, self._flows = begun, True
             self._receiving.append(begun)
 
     def feed(self, block: Block) -> None:
         """The next block, for whatever it belongs to."""
         with self._lock:
+            self._flows = True
             for said in [*self._receiving]:
                 if block.time >= said.until:
                     self._receiving.remove(said)
@@ -106,13 +110,25 @@ class Hearing:
                 if said.words is not None:
                     said.words.feed(block)
 
+    def silent(self) -> None:
+        """No block comes any more, until one does or an utterance begins: none is waited for."""
+        with self._lock:
+            self._flows = False
+            for said in self._receiving:
+                if said.until < math.inf:
+                    said.complete.set()
+
     def finish(self) -> None:
         """The utterance is over now; it is reported when it is understood."""
-        said, self._open = self._open, None
-        if said is not None:
+        with self._lock:
+            said, self._open = self._open, None
+            if said is None:
+                return
             said.until = time.monotonic()
+            if not self._flows:
+                said.complete.set()
             self._pending.append(said)
-            self._queue.put(said)
+        self._queue.put(said)
 
     def abandon(self) -> None:
         """Throw away the utterance under way, or else all that are being understood."""

@@ -15,13 +15,17 @@ from voice.portaudio import Stream
 from voice.resample import Resampler
 from voice.ring import Ring
 from voice.sound import BLOCK, RATE, Block, loudness
+from voice.standstill import Standstill
 from voice.timeline import Timeline
 
 if TYPE_CHECKING:
     from voice.sound import Samples
 
-STALL = 1.0
+STALL = 2.0
 """Seconds without sound after which a device is opened anew, and given up when that does not help."""
+
+_LOOK = 0.25
+"""Seconds between two looks at a device that gives nothing."""
 
 _LATENCY = 0.04
 """Seconds that the device's buffer holds; a quarter of it comes at a time."""
@@ -107,7 +111,7 @@ class Microphone:
             if self._capture is not None and self._capture.device.muted:
                 self._on_trouble(fault("microphone", "muted", name=self._capture.device.name))
             while not self._closing:
-                self._wake.wait(STALL / 4)
+                self._wake.wait(_LOOK)
                 self._wake.clear()
                 self._hand_on()
                 self._follow()
@@ -178,6 +182,7 @@ class _Capture:
         self._timeline = Timeline(self._stream.rate)
         self._resampler = Resampler(self._stream.rate, RATE)
         self._last = time.monotonic()
+        self._standstill = Standstill()
         self._stream.start()
 
     def close(self) -> None:
@@ -201,7 +206,7 @@ class _Capture:
 
     def is_broken(self) -> bool:
         """Whether the stream ended by itself or stands still."""
-        return self._ended or time.monotonic() - self._last > STALL
+        return self._standstill.look() >= STALL or self._ended
 
     def is_locked(self) -> bool:
         """True once where the system gives zeros in place of sound, as it does without the permission."""
@@ -210,8 +215,9 @@ class _Capture:
         return locked
 
     def _heard(self, data: Any, moment: Any, status: Any) -> None:
-        age = max(0.0, moment.currentTime - moment.inputBufferAdcTime)
+        age = max(0.0, -self._stream.ahead(moment))
         self._last = now = time.monotonic()
+        self._standstill.sign()
         if status.input_overflow:
             self._timeline.restart(self._ring.written, now)
         self._timeline.tick(self._ring.written, now - age)

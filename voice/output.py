@@ -13,6 +13,7 @@ from voice.playlist import Playlist
 from voice.portaudio import Stream
 from voice.resample import Resampler
 from voice.sound import RATE
+from voice.standstill import Standstill
 from voice.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Output:
         self._ended = False
         self._fresh = True
         self._lead = 0
-        self._last = 0.0
+        self._standstill = Standstill()
         self._sounded = 0
         self._stream = Stream(device, self._fill, self._on_finished, latency)
         self.rate = self._stream.rate
@@ -74,7 +75,7 @@ class Output:
     def run(self) -> None:
         """Begin to play where it does not; VoiceError where the device refuses."""
         if not self._stream.running:
-            self._last, self._fresh, self._playing = time.monotonic(), True, self.playlist
+            self._standstill, self._fresh, self._playing = Standstill(), True, self.playlist
             self._stream.start()
 
     def halt(self) -> None:
@@ -102,7 +103,7 @@ class Output:
 
     def is_broken(self) -> bool:
         """Whether the stream ended by itself or stands still."""
-        still = self._stream.running and time.monotonic() - self._last > STALL
+        still = self._standstill.look() >= STALL and self._stream.running
         return self._ended or self._stream.stuck or still
 
     @property
@@ -113,15 +114,16 @@ class Output:
     def _fill(self, data: Any, moment: Any, status: Any) -> None:
         import numpy as np
 
-        count, frame, self._last = len(data), self.made, time.monotonic()
-        lead = moment.outputBufferDacTime - moment.currentTime
+        self._standstill.sign()
+        count, frame = len(data), self.made
+        lead, now = self._stream.ahead(moment), time.monotonic()
         if self._fresh or status.output_underflow:
             self.starved += not self._fresh
             self._lead = round(LEAD * self.rate) if self._fresh else 0
             self._fresh = False
-            self.timeline.restart(frame, self._last)
-        elif lead > 0:  # while the buffer is filled for the first time nothing is reported
-            self.timeline.tick(frame, self._last + lead)
+            self.timeline.restart(frame, now)
+        elif moment.outputBufferDacTime > moment.currentTime:  # else the buffer is filled for the first time
+            self.timeline.tick(frame, now + lead)
         mono, at = np.zeros(count, np.float32), min(self._lead, count)
         self._lead -= at
         playlist = self.playlist

@@ -80,6 +80,16 @@ class Stream:
                 self.halt()
                 self._end(self._bury)
 
+    def ahead(self, moment: Any) -> float:
+        """Seconds until the first frame of a callback's data is heard, below 0 for a microphone, where it was,
+        and 0 where the system does not say. For the callback alone.
+
+        Counted from this call on: a busy program comes to run long after PortAudio noted `currentTime`.
+        """
+        heard = self.device.kind == "loudspeaker"
+        at = float(moment.outputBufferDacTime if heard else moment.inputBufferAdcTime)
+        return at - float(self._stream.time) if at else 0.0
+
     @property
     def stuck(self) -> bool:
         """Whether the stream is still about to halt or to close."""

@@ -211,6 +211,22 @@ def test_a_release_without_any_sound_is_not_waited_for_long(house: House) -> Non
     assert house.finals == [(Final("0 blocks", "en", 0.0), False)]
 
 
+def test_a_microphone_that_is_gone_is_not_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voice.hearing.TAIL", 60.0)
+    house.listen()
+    house.speak(2)
+    house.hearing.finish()
+    house.ears.lose()
+    house.wait(lambda: len(house.finals) == 1)
+    house.listen()
+    house.speak(1)
+    house.ears.lose()
+    house.wait(lambda: not house.ears.is_open)
+    house.hearing.finish()
+    house.wait(lambda: len(house.finals) == 2)
+    assert [final.text for final, _ in house.finals] == ["2 blocks", "1 blocks"]
+
+
 def test_utterances_are_told_in_order_also_when_the_second_ends_first(house: House) -> None:
     first = house.listen()
     first.go_on.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -88,6 +89,25 @@ def test_blocks_are_20_ms_with_times_in_step(sound: SoundStage) -> None:
     assert np.median(steps) == pytest.approx(0.02, abs=0.002)
     assert -0.05 < now - blocks[-1].time - 0.02 < 1.0
     assert all(block.level == 0.0 for block in blocks)
+
+
+def test_a_program_that_did_not_get_to_run_loses_nothing_and_knows_when_it_was(sound: SoundStage) -> None:
+    library = ctypes.PyDLL(None)  # what it does is done while no other thread of Python runs
+    leaps, lost = [], []
+    with listening(sound) as (microphone, heard):
+        for seconds in (0.4,) * REPETITIONS + (2.5,):
+            since = len(heard.blocks)
+            goes_on(sound, heard)
+            library.usleep(int(seconds * 1e6))
+            now = time.monotonic()
+            sound.wait(lambda now=now: heard.blocks[-1].time > now, "what came since")  # type: ignore[misc]
+            times = [block.time for block in heard.blocks[since:]]
+            leaps.append(np.abs(np.diff(times) - BLOCK / RATE).max())
+            lost.append(times[-1] - times[0] - (len(times) - 1) * BLOCK / RATE)
+        assert microphone.overruns == 0
+    assert min(leaps) < 0.05
+    assert min(np.abs(lost[:REPETITIONS])) < 0.1
+    assert abs(lost[-1]) < 0.5
 
 
 def test_both_channels_are_heard_and_the_level_rises(sound: SoundStage) -> None:

@@ -125,10 +125,6 @@ class Conversations(QObject):
             return
         self._bridge.ask(Desk.open, session, profile, private).then(self._on_opened, self._on_open_failed)
 
-    def reload(self) -> None:
-        """Draw the session in front anew from its records."""
-        self._bridge.ask(Desk.open, self.current).then(self._on_opened)
-
     def forget(self, session: str) -> None:
         """Let go of an idle session whose view was dropped."""
         if session in self.cards and session != self.current and not self.cards[session]["busy"]:

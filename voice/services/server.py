@@ -21,8 +21,6 @@ from voice.services.speech import SpeechService
 from voice.services.transcription import TranscriptionService
 from voice.stt.recogniser import Recogniser
 
-SPEECH_PORT = 5050
-TRANSCRIPTION_PORT = 8060
 _CONNECTIONS = 100
 _GRACE = 1
 """Seconds that requests get to end in once the program is asked to end."""

@@ -81,8 +81,8 @@ class Stream:
                 self._end(self._bury)
 
     def ahead(self, moment: Any) -> float:
-        """Seconds until the first frame of a callback's data is heard, below 0 for a microphone, where it was,
-        and 0 where the system does not say. For the callback alone.
+        """Seconds until the first frame of a callback's data is heard, or (below 0) since it was in a
+        microphone; 0 where the system does not say. For the callback alone.
 
         Counted from this call on: a busy program comes to run long after PortAudio noted `currentTime`.
         """

@@ -21,6 +21,7 @@ from desktop.drafts import Drafts
 from desktop.faults import Faults
 from desktop.garbage import Collector
 from desktop.icons import program_icon
+from desktop.imports import leave_alone
 from desktop.instance import Instance
 from desktop.pages import Page, pages
 from desktop.termination import Termination
@@ -41,6 +42,7 @@ CHAT_PARTS = tuple(f"desktop.chat.{part}" for part in ("markdown", "wording", "p
 
 def run() -> int:
     """Open the window and stay until it is closed; the exit code."""
+    leave_alone()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Orion")
     app.setDesktopFileName("orion-desktop")

@@ -1,0 +1,372 @@
+"""Calls between two peers: results, bytes under credit, cancellation, and every way a stream can break."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.guest import wire
+from sandbox.guest.call import WINDOW
+from sandbox.guest.peer import MOST_CALLS, Call, Peer, PeerError, PeerGone
+from sandbox.guest.wire import Kind, pack
+from tests.sandbox.guest.pairs import Kept, pair
+
+
+async def _echo(call: Call) -> dict[str, Any]:
+    while data := await call.receive():
+        await call.send(data)
+    return call.arguments
+
+
+async def _refuse(call: Call) -> dict[str, Any]:
+    raise PeerError("refused", f"not {call.arguments['what']}")
+
+
+async def _bug(call: Call) -> dict[str, Any]:
+    raise KeyError(call.op)
+
+
+def test_both_ends_serve_and_greet() -> None:
+    async def check() -> None:
+        async with pair({"echo": _echo}, {"echo": _echo}) as (host, guest):
+            assert await host.ready() == {"end": "guest"}
+            assert await guest.ready() == {"end": "host"}
+            assert await host.call("echo", a=1, b="ü\ud800") == {"a": 1, "b": "ü\ud800"}
+            assert await guest.call("echo", c=[None]) == {"c": [None]}
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize(
+    ("op", "code", "text"),
+    [
+        ("refuse", "refused", "not me"),
+        ("bug", "fault", "KeyError: 'bug'"),
+        ("none", "unknown_operation", "none"),
+    ],
+)
+def test_a_failure_names_itself_and_ends_one_call(
+    op: str, code: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def check() -> None:
+        async with pair(guest={"refuse": _refuse, "bug": _bug, "echo": _echo}) as (host, _):
+            with pytest.raises(PeerError) as failure:
+                await host.call(op, what="me")
+            assert (failure.value.code, failure.value.text) == (code, text)
+            assert await host.call("echo") == {}
+
+    asyncio.run(check())
+    assert ("Traceback" in capsys.readouterr().err) == (op == "bug")
+
+
+def test_a_thousand_calls_at_once_and_more_than_may_be_open() -> None:
+    async def check() -> None:
+        async with pair(guest={"echo": _echo}) as (host, _):
+            results = await asyncio.gather(*(host.call("echo", n=n) for n in range(MOST_CALLS + 500)))
+            assert [result["n"] for result in results] == list(range(MOST_CALLS + 500))
+
+    asyncio.run(check())
+
+
+def test_bytes_come_back_whole_in_order_and_interleaved() -> None:
+    async def one(host: Peer, seed: int) -> None:
+        data = bytes([seed]) * (WINDOW * 3 + seed)
+        async with await host.open("echo") as call:
+            sending = asyncio.create_task(_feed(call, data))
+            back = bytearray()
+            while piece := await call.receive():
+                back += piece
+            await sending
+            assert bytes(back) == data
+            assert await call.result() == {}
+
+    async def check() -> None:
+        async with pair(guest={"echo": _echo}) as (host, _):
+            await asyncio.gather(*(one(host, seed) for seed in range(12)))
+
+    asyncio.run(check())
+
+
+async def _feed(call: Call, data: bytes) -> None:
+    await call.send(data)
+    await call.finish()
+
+
+def test_nobody_sends_more_than_the_window_before_it_is_taken() -> None:
+    sent: list[int] = []
+    full = asyncio.Event()
+
+    async def pour(call: Call) -> dict[str, Any]:
+        while True:
+            sent.append(1)
+            if len(sent) * 1024 > WINDOW:
+                full.set()
+            await call.send(b"x" * 1024)
+
+    async def check() -> None:
+        async with pair(guest={"pour": pour, "echo": _echo}) as (host, _), await host.open("pour") as call:
+            await full.wait()
+            for _ in range(50):
+                await host.call("echo")
+            assert len(sent) == WINDOW // 1024 + 1
+            for _ in range(WINDOW // 1024):
+                await call.receive()
+            await call.receive()
+            assert len(sent) > WINDOW // 1024 + 1
+
+    asyncio.run(check())
+
+
+def test_a_result_of_megabytes_arrives_and_a_larger_one_is_refused() -> None:
+    async def long(call: Call) -> dict[str, Any]:
+        return {"text": "x" * call.arguments["size"]}
+
+    async def check() -> None:
+        async with pair(guest={"long": long}) as (host, _):
+            assert len((await host.call("long", size=3_000_000))["text"]) == 3_000_000
+            with pytest.raises(PeerError, match="result_too_large"):
+                await host.call("long", size=wire.LARGEST)
+
+    asyncio.run(check())
+
+
+def test_cancelling_cancels_the_task_at_the_other_end() -> None:
+    seen: list[str] = []
+    begun = asyncio.Event()
+
+    async def wait(call: Call) -> dict[str, Any]:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+        return {}
+
+    async def check() -> None:
+        async with pair(guest={"wait": wait, "echo": _echo}) as (host, _):
+            call = await host.open("wait")
+            await begun.wait()
+            await call.cancel()
+            with pytest.raises(PeerError, match="cancelled"):
+                await call.result()
+            begun.clear()
+            task = asyncio.create_task(host.call("wait"))
+            await begun.wait()
+            task.cancel()
+            await asyncio.wait({task})
+            await host.call("echo")
+            assert seen == ["cancelled", "cancelled"]
+
+    asyncio.run(check())
+
+
+def test_a_call_cancelled_before_it_began_is_answered() -> None:
+    async def check() -> None:
+        async with pair(guest={"echo": _echo}) as (host, _):
+            for _ in range(MOST_CALLS + 10):
+                call = await host.open("echo")
+                call.drop()
+            await asyncio.wait_for(call.cancel(), 5)
+            assert await host.call("echo", a=1) == {"a": 1}
+
+    asyncio.run(check())
+
+
+def test_bytes_after_the_end_are_dropped_and_sending_then_says_so() -> None:
+    async def done(call: Call) -> dict[str, Any]:
+        await call.send(b"last words")
+        return {"done": True}
+
+    async def check() -> None:
+        async with pair(guest={"done": done, "refuse": _refuse}) as (host, _):
+            call = await host.open("done")
+            assert await call.result() == {"done": True}
+            with pytest.raises(PeerError, match="ended"):
+                await call.send(b"too late")
+            assert [await call.receive(), await call.receive()] == [b"last words", b""]
+            late = await host.open("refuse", what="x")
+            with pytest.raises(PeerError, match="refused"):
+                await late.receive()
+
+    asyncio.run(check())
+
+
+def test_the_end_of_the_stream_frees_everyone() -> None:
+    async def wait(call: Call) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    async def pour(call: Call) -> dict[str, Any]:
+        while True:
+            await call.send(b"x" * 65536)
+
+    async def check() -> None:
+        async with pair({"wait": wait}, {"wait": wait, "pour": pour}) as (host, guest):
+            waiting = [asyncio.create_task(host.call("wait")) for _ in range(20)]
+            waiting += [asyncio.create_task(guest.call("wait")) for _ in range(20)]
+            poured = await host.open("pour")
+            await poured.receive()
+            guest.close()
+            done = await asyncio.gather(*waiting, return_exceptions=True)
+            assert all(isinstance(error, PeerGone) for error in done)
+            with pytest.raises(PeerGone):
+                await _drain(poured)
+            with pytest.raises(PeerGone):
+                await host.open("wait")
+
+    asyncio.run(check())
+
+
+async def _drain(call: Call) -> None:
+    while await call.receive():
+        pass
+
+
+def test_another_version_parts_at_once() -> None:
+    async def check() -> None:
+        hello = pack(Kind.HELLO, 0, wire.encode({"protocol": wire.PROTOCOL + 1, "facts": {}}))
+        assert await _told(hello) == "version"
+        refusal = pack(Kind.FAIL, 0, wire.encode({"code": "version"}))
+        assert await _told(refusal, leads=True) == "version"
+
+    asyncio.run(check())
+
+
+def test_a_silent_end_is_given_up_even_while_sending_waits() -> None:
+    async def check() -> None:
+        reader, kept = asyncio.StreamReader(), Kept(stuck=True)
+        peer = Peer(reader, kept, {}, leads=True, patience=0.04)
+        running = asyncio.create_task(peer.run())
+        reader.feed_data(pack(Kind.HELLO, 0, wire.encode({"protocol": wire.PROTOCOL, "facts": {}})))
+        await peer.ready()
+        with pytest.raises(PeerGone, match="silent"):
+            await peer.call("anything")
+        await asyncio.wait_for(running, 5)
+
+    asyncio.run(check())
+
+
+def test_nothing_is_said_before_the_hello() -> None:
+    async def check() -> None:
+        reader, kept = asyncio.StreamReader(), Kept()
+        peer = Peer(reader, kept, {}, patience=0.04)
+        await peer.run()
+        assert (peer.reason, kept.written) == ("silent", b"")
+
+    asyncio.run(check())
+
+
+_HELLO = pack(Kind.HELLO, 0, wire.encode({"protocol": wire.PROTOCOL, "facts": {}}))
+_OPEN = pack(Kind.OPEN, 1, wire.encode({"op": "echo", "arguments": {}}))
+_TALK = _HELLO + _OPEN + pack(Kind.DATA, 1, b"abc") + pack(Kind.PING) + pack(Kind.DATA, 1, b"", 2)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        b"Welcome to Debian\r\n",
+        _OPEN,
+        _HELLO + _HELLO,
+        _HELLO + _OPEN + _OPEN,
+        _HELLO + wire.HEADER.pack(Kind.DATA, 0, 0, 1, wire.LONGEST + 1),
+        _HELLO + wire.HEADER.pack(77, 0, 0, 1, 0),
+        _HELLO + pack(Kind.OPEN, 2, wire.encode({"op": "echo", "arguments": {}})),
+        _HELLO + pack(Kind.OPEN, 1, b"[]"),
+        _HELLO + pack(Kind.OPEN, 1, b"{"),
+        _HELLO + pack(Kind.OPEN, 1, b'{"op": 1, "arguments": {}}'),
+        _HELLO + _OPEN + pack(Kind.END, 1, b"{}"),
+        _HELLO + _OPEN + pack(Kind.CREDIT, 1, b"\0\0\0\1"),
+        _HELLO + _OPEN + pack(Kind.DATA, 1, b"", 2) + pack(Kind.DATA, 1, b"x"),
+        _HELLO + pack(Kind.OPEN, 1, b"x" * wire.LONGEST, 1) * 129,
+    ],
+)
+def test_what_is_no_protocol_ends_the_stream(frames: bytes) -> None:
+    assert asyncio.run(_told(frames)) == "garbage"
+
+
+def test_more_bytes_than_allowed_end_the_stream() -> None:
+    async def hoard(call: Call) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    flood = pack(Kind.DATA, 1, b"x" * wire.LONGEST) * (WINDOW // wire.LONGEST + 1)
+    assert asyncio.run(_told(_HELLO + _OPEN + flood, {"echo": hoard})) == "garbage"
+
+
+@given(cut=st.integers(0, len(_TALK)))
+def test_any_cut_ends_the_stream_and_leaves_nobody_waiting(cut: int) -> None:
+    assert asyncio.run(_told(_TALK[:cut])) in ("ended", "garbage")
+
+
+@given(noise=st.binary(max_size=200), place=st.integers(0, len(_TALK)))
+def test_any_garbage_ends_the_stream_and_leaves_nobody_waiting(noise: bytes, place: int) -> None:
+    assert asyncio.run(_told(_TALK[:place] + noise + _TALK[place:])) in ("ended", "garbage", "version")
+
+
+@given(sizes=st.lists(st.integers(1, 40), max_size=30))
+def test_frames_split_anywhere_are_put_together(sizes: list[int]) -> None:
+    async def check() -> bytes:
+        reader, kept = asyncio.StreamReader(), Kept()
+        running = asyncio.create_task(Peer(reader, kept, {"echo": _echo}).run())
+        rest = _TALK
+        for size in sizes:
+            reader.feed_data(rest[:size])
+            rest = rest[size:]
+            await asyncio.sleep(0)
+        reader.feed_data(rest)
+        await kept.has(pack(Kind.END, 1, b"{}"))
+        await kept.has(pack(Kind.PONG))
+        reader.feed_eof()
+        await running
+        return bytes(kept.written)
+
+    assert pack(Kind.DATA, 1, b"abc") in asyncio.run(check())
+
+
+async def _told(frames: bytes, operations: Any = None, *, leads: bool = False) -> str:
+    """Why a peer ends that reads `frames` and then the end of the stream, with a call of its own waiting."""
+    reader, kept = asyncio.StreamReader(limit=2**24), Kept()
+    peer = Peer(reader, kept, {"echo": _echo} if operations is None else operations, leads=leads)
+    asked = asyncio.create_task(peer.call("anything"))
+    reader.feed_data(frames)
+    reader.feed_eof()
+    await asyncio.wait_for(peer.run(), 10)
+    with pytest.raises(PeerGone):
+        await asyncio.wait_for(asked, 10)
+    assert kept.aborted.is_set()
+    return peer.reason
+
+
+def test_a_flood_of_pings_without_reading_is_not_answered_without_end() -> None:
+    async def check() -> None:
+        reader, kept = asyncio.StreamReader(limit=2**24), Kept(stuck=True)
+        peer = Peer(reader, kept, {})
+        running = asyncio.create_task(peer.run())
+        reader.feed_data(_HELLO + pack(Kind.PING) * 50_000)
+        reader.feed_eof()
+        await running
+        assert kept.written.count(pack(Kind.PONG)) <= 2
+
+    asyncio.run(check())
+
+
+def test_random_bytes_of_every_size_survive() -> None:
+    async def check() -> None:
+        async with pair(guest={"echo": _echo}) as (host, _):
+            for size in (0, 1, 65_535, 65_536, 65_537, WINDOW, WINDOW + 1):
+                data = os.urandom(size)
+                async with await host.open("echo") as call:
+                    feeding = asyncio.create_task(_feed(call, data))
+                    back = b""
+                    while piece := await call.receive():
+                        back += piece
+                    await feeding
+                    assert back == data
+
+    asyncio.run(check())

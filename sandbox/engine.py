@@ -1,0 +1,249 @@
+"""The container engine of this machine or another: found, asked in threads, and its faults given a code."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sandbox import guidance
+from sandbox.errors import SandboxError
+
+T = TypeVar("T")
+
+ANSWER = 20.0
+"""Seconds the engine may take to answer a request."""
+
+KNOCK = 4.0
+"""Seconds an engine may take to say that it is there."""
+
+OLDEST = (1, 40)
+"""The oldest version of the engine's interface that has all that a machine needs (Docker 19.03, Podman 3)."""
+
+
+class Engine:
+    """A Docker or Podman engine. Made by `find`, closed by whoever asked for it.
+
+    Every request runs in a thread of the engine's own and has a limit in time; an event loop is never blocked.
+    """
+
+    def __init__(self, client: Any, host: str) -> None:
+        self.client = client
+        self.host = host
+        self._threads = ThreadPoolExecutor(4, "engine")
+        self._info: dict[str, Any] | None = None
+
+    @classmethod
+    async def find(cls, host: str = "", env: Mapping[str, str] | None = None) -> Engine:
+        """The engine at `host`, else that of DOCKER_HOST or the chosen context, else the first that answers at
+        the usual places. Raises SandboxError engine_missing, engine_stopped, engine_refused, engine_old."""
+        chosen = dict(os.environ if env is None else env)
+        found: asyncio.Future[tuple[Any, str]] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+
+        def search() -> None:
+            try:
+                result = _search(host, chosen)
+            except SandboxError as error:
+                _tell(loop, found, None, error)
+            except Exception as error:  # noqa: BLE001  (the edge of a thread)
+                _tell(loop, found, None, SandboxError("engine_failed", reason=_short(error)))
+            else:
+                _tell(loop, found, result, None)
+
+        threading.Thread(target=search, name="engine-search", daemon=True).start()
+        return cls(*await found)
+
+    async def call(self, work: Callable[[Any], T]) -> T:
+        """Run `work(client)` in a thread. Raises SandboxError for every fault of the engine."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._guarded, work)
+
+    def _guarded(self, work: Callable[[Any], T]) -> T:
+        import docker.errors
+        import requests.exceptions
+        import urllib3.exceptions
+
+        try:
+            return work(self.client)
+        except SandboxError:
+            raise
+        except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+            raise SandboxError("engine_gone", host=self.host, reason=_short(error)) from error
+        except docker.errors.DockerException as error:
+            raise failure(error) from error
+
+    async def info(self) -> dict[str, Any]:
+        """What the engine says of itself and its machine; asked once."""
+        if self._info is None:
+            self._info = dict(await self.call(lambda client: client.info()))
+        return self._info
+
+    async def answers(self) -> bool:
+        """Whether the engine is still there."""
+        try:
+            return bool(await asyncio.wait_for(self.call(lambda client: client.ping()), KNOCK))
+        except (SandboxError, TimeoutError):
+            return False
+
+    async def close(self) -> None:
+        """End the connections; idempotent. Requests under way end by their own limits."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        await asyncio.get_running_loop().run_in_executor(None, self.client.close)
+
+
+def failure(error: Exception) -> SandboxError:
+    """The error of the sandbox for one of docker-py."""
+    text = _short(error)
+    if "no space left" in text.lower():
+        return SandboxError("engine_disk_full", reason=text)
+    return SandboxError("engine_failed", reason=text)
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop,
+    found: asyncio.Future[tuple[Any, str]],
+    result: tuple[Any, str] | None,
+    error: SandboxError | None,
+) -> None:
+    def settle() -> None:
+        if found.done():
+            if result is not None:
+                result[0].close()
+        elif result is not None:
+            found.set_result(result)
+        elif error is not None:
+            found.set_exception(error)
+
+    try:
+        loop.call_soon_threadsafe(settle)
+    except RuntimeError:  # the loop was closed meanwhile
+        if result is not None:
+            result[0].close()
+
+
+# --- where an engine may be ----------------------------------------------------------------------------
+
+
+def _search(host: str, env: Mapping[str, str]) -> tuple[Any, str]:
+    """Try the places in order; returns a client and its address."""
+    wanted = host or env.get("DOCKER_HOST", "")
+    problems: list[SandboxError] = []
+    for address, options in [(wanted, _tls(env))] if wanted else _places(env):
+        try:
+            return _knock(address, options), address
+        except SandboxError as error:
+            problems.append(error)
+            if error.code == "engine_old" and wanted:
+                raise
+    for code in ("engine_refused", "engine_old", "engine_stopped"):
+        for problem in problems:
+            if problem.code == code:
+                raise problem
+    if wanted:
+        raise SandboxError("engine_stopped", host=wanted, steps=guidance.starting())
+    if shutil.which("docker") or shutil.which("podman"):
+        raise SandboxError("engine_stopped", host="", steps=guidance.starting())
+    raise SandboxError("engine_missing", steps=guidance.installing())
+
+
+def _tls(env: Mapping[str, str]) -> dict[str, Any]:
+    """The certificates that DOCKER_TLS_VERIFY and DOCKER_CERT_PATH name, as Docker's own client reads them."""
+    from docker.utils import kwargs_from_env
+
+    options = dict(kwargs_from_env(dict(env)))
+    options.pop("base_url", None)
+    return options
+
+
+def _places(env: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The chosen context of Docker's client first, then where Docker, its desktop and Podman listen."""
+    yield from _context(env)
+    if sys.platform == "win32":
+        for name in ("docker_engine", "dockerDesktopLinuxEngine", "podman-machine-default"):
+            yield f"npipe:////./pipe/{name}", {}
+        return
+    home, run = Path(env.get("HOME", "~")).expanduser(), env.get("XDG_RUNTIME_DIR", "")
+    sockets = [Path("/var/run/docker.sock"), home / ".docker/run/docker.sock"]
+    sockets += [home / ".docker/desktop/docker.sock", home / ".rd/docker.sock"]
+    sockets += [home / ".colima/default/docker.sock", home / ".orbstack/run/docker.sock"]
+    if run:
+        sockets += [Path(run) / "docker.sock", Path(run) / "podman/podman.sock"]
+    sockets += [Path("/run/podman/podman.sock")]
+    sockets += [home / ".local/share/containers/podman/machine/podman.sock"]
+    for socket in sockets:
+        yield f"unix://{socket}", {}
+
+
+def _context(env: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    from docker.context import ContextAPI
+    from docker.errors import DockerException
+
+    try:
+        name = env.get("DOCKER_CONTEXT") or None
+        context = ContextAPI.get_context(name) if name else ContextAPI.get_current_context()
+        if context is not None and context.Host and context.Name != "default":
+            yield context.Host, {"tls": context.TLSConfig} if context.TLSConfig else {}
+    except (DockerException, OSError, ValueError, KeyError):
+        return
+
+
+def _knock(address: str, options: dict[str, Any]) -> Any:
+    """A client of the engine at `address` that answered. Raises SandboxError."""
+    import docker
+    import docker.errors
+    import requests.exceptions
+
+    if address.startswith("unix://"):
+        _look(address)
+    client = None
+    try:
+        client = docker.DockerClient(
+            base_url=address,
+            timeout=KNOCK,
+            use_ssh_client=address.startswith("ssh://"),
+            max_pool_size=16,
+            **options,
+        )
+        version = str(client.version()["ApiVersion"])
+    except docker.errors.APIError as error:
+        _close(client)
+        raise SandboxError("engine_failed", reason=_short(error)) from error
+    except (docker.errors.DockerException, requests.exceptions.RequestException, OSError) as error:
+        _close(client)
+        if "too old" in str(error) or "minimum" in str(error):
+            raise SandboxError("engine_old", host=address, found=_short(error)) from error
+        if "permission denied" in str(error).lower():
+            raise SandboxError("engine_refused", host=address, steps=guidance.allowing()) from error
+        raise SandboxError("engine_stopped", host=address, steps=guidance.starting()) from error
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+        client.close()
+        raise SandboxError("engine_old", host=address, found=version)
+    client.api.timeout = ANSWER
+    return client
+
+
+def _look(address: str) -> None:
+    place = Path(address.removeprefix("unix://"))
+    try:
+        there = place.exists()
+    except PermissionError as error:
+        raise SandboxError("engine_refused", host=address, steps=guidance.allowing()) from error
+    if not there:
+        raise SandboxError("engine_missing", steps=guidance.installing())
+
+
+def _close(client: Any) -> None:
+    if client is not None:
+        client.close()
+
+
+def _short(error: Exception) -> str:
+    text = str(getattr(error, "explanation", None) or error) or type(error).__name__
+    return " ".join(text.split())[-400:]

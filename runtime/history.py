@@ -7,7 +7,7 @@ from typing import Any
 from runtime.errors import OrionError
 from runtime.events import UserSaid
 from runtime.journal import Journal, Record
-from runtime.messages import JsonObject
+from runtime.messages import Image, JsonObject
 from runtime.outlet import Outlet
 from runtime.rows import Rows
 from runtime.stimulus import Stimulus
@@ -32,6 +32,11 @@ class History:
         record = self.journal.append(type_, **data)
         self.transcript.apply(record)
         return record
+
+    def note(self, text: str, images: tuple[Image, ...] = ()) -> Record:
+        """What happened beside the conversation, for the model."""
+        shown = [{"media_type": image.media_type, "data": image.data} for image in images]
+        return self.record("note", text=text, **({"images": shown} if shown else {}))
 
     def enter(self, stimulus: Stimulus, queued: str = "") -> Record:
         """A message enters the conversation; `queued` is the record under which it waited."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from runtime import context
 from runtime.approvals import Approvals
@@ -11,9 +11,10 @@ from runtime.calls import Desk
 from runtime.chain import Link
 from runtime.export import archive
 from runtime.fitting import Fitting
+from runtime.gate import Gate
 from runtime.history import History
 from runtime.house import House
-from runtime.messages import JsonObject, ToolSpec
+from runtime.messages import JsonObject
 from runtime.outlet import Outlet
 from runtime.policy import Autonomy, Policy
 from runtime.profiles import Profile
@@ -31,11 +32,13 @@ class Workbench:
     history: History
     outlet: Outlet
     states: StateMachine
-    approvals: Approvals
+    approvals: Approvals = field(default_factory=Approvals)
 
-    def fitting(self, link: Link, specs: tuple[ToolSpec, ...]) -> Fitting:
-        """What makes the requests for the model of `link` that offer it `specs`."""
+    def fitting(self, link: Link, chosen: Profile) -> Fitting:
+        """What makes the requests for the model of `link`, with the tools of the profile `chosen` here."""
         house, profile = self.house, link.profile
+        specs = house.registry.specs(chosen, images=link.provider.traits(link.model).images)
+        native = house.native(link.model) if profile.computer_use else ()
         folder = house.profiles.folder(profile.name)
         return Fitting(
             session=self.session,
@@ -43,13 +46,15 @@ class Workbench:
             system=lambda tools: context.system_prompt(profile, folder, house.home.workspace, tools=tools),
             history=self.history,
             specs=specs,
+            native=native,
             archive=self._archive,
             emit=self.outlet.emit,
         )
 
-    def desk(self, profile: Profile, model: str, autonomy: Autonomy, limit: int) -> Desk:
-        """The desk at which the calls of a turn are judged and run; `limit` is its most model calls."""
-        house, history = self.house, self.history
+    def desk(self, first: Link, autonomy: Autonomy, limit: int, gate: Gate) -> Desk:
+        """The desk at which the calls of a turn are judged and run; `limit` is its most model calls, `first`
+        the model that is chosen."""
+        house, history, profile, model = self.house, self.history, first.profile, first.model
 
         def tool_context(call: str, emit: Callable[[str], None]) -> ToolContext:
             facts: JsonObject = {
@@ -63,7 +68,9 @@ class Workbench:
                 "tools": [spec.name for spec in house.registry.specs(profile)],
             }
             turn = history.transcript.turn
-            return ToolContext(self.session, turn, call, house.workspace, house.home.root, facts, emit)
+            computer = house.computer()
+            root = house.home.root
+            return ToolContext(self.session, turn, call, house.workspace, root, facts, emit, computer)
 
         def waiting(some: bool) -> None:
             if some:
@@ -81,6 +88,7 @@ class Workbench:
             context=tool_context,
             waiting=waiting,
             listened=lambda: self.outlet.listened,
+            gate=gate,
         )
 
     def _archive(self) -> str:

@@ -1,0 +1,450 @@
+"""The one computer of this process that the agent works on: who works with it, and who has its wheel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+from resources.translation import _
+from runtime.computer_events import (
+    ActionSeen,
+    ClipboardCopied,
+    ComputerEvent,
+    ComputerState,
+    ReviewChanged,
+    StateChanged,
+    WheelChanged,
+)
+from runtime.computer_life import KNOWN, ComputerLife, as_orion
+from runtime.errors import OrionError
+from runtime.hosts_wanted import HostsWanted
+from runtime.interruptible import Interruptible
+from runtime.machines import Machines, Makers
+from runtime.messages import JsonObject
+from runtime.network import Network
+from runtime.paths import Home
+from runtime.pictures import as_image
+from runtime.settings import Sandbox
+from runtime.wheel import Wheel
+from runtime.workspace import Workspace
+
+if TYPE_CHECKING:
+    from runtime.review import Review
+    from runtime.session import Session
+    from sandbox.actions import ActionEvent
+    from sandbox.channel import Guest
+    from sandbox.computer import Computer
+    from sandbox.screen import Screen
+
+T = TypeVar("T")
+
+SETTLING = 20.0
+"""Seconds that collecting the agent's changes may take when the program ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an action runs: the guest of the desktop with its computer, or the guest for code with none."""
+
+    guest: Guest
+    computer: Computer | None
+
+
+class Surroundings(Protocol):
+    """What the computer needs of its process."""
+
+    home: Home
+    door: str
+    network: Network
+
+    @property
+    def workspace(self) -> Workspace: ...
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The settings as they are now."""
+        ...
+
+    def working(self, session: str) -> Session | None:
+        """The open session of that id."""
+        ...
+
+
+class AgentComputer:
+    """The computer. Made by `Runtime.computer`, closed by the runtime, used from its loop only.
+
+    Nothing starts before `start`, `build` or `ready`. One session works with it at a time, one action after
+    the other; frames are streamed only while someone has subscribed to `screen`.
+    """
+
+    def __init__(self, around: Surroundings, makers: Makers | None = None) -> None:
+        self._around = around
+        self.hosts = HostsWanted(around, lambda: self._wheel.session, self._emit)
+        self._machines = Machines(lambda: around.sandbox, self.hosts.operations, makers)
+        self._life = ComputerLife(
+            self._machines,
+            around.home.root / "sandbox.lock",
+            around.door,
+            told=lambda state: self._emit(StateChanged(state)),
+            came=self._came,
+            gone=self._gone,
+        )
+        self._listeners: list[Callable[[ComputerEvent], None]] = []
+        self._computer: Computer | None = None
+        self._review: Review | None = None
+        self._wheel = Wheel()
+        self._acting = asyncio.Lock()
+        self._hands = asyncio.Lock()
+        self._actions = Interruptible()
+        self._turn: asyncio.Task[None] | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._stopping: asyncio.Task[None] | None = None
+
+    # --- what it is ---------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> ComputerState:
+        return self._life.state
+
+    @property
+    def guest(self) -> Guest | None:
+        """The desktop's guest while the computer runs."""
+        return self._machines.guest if self.state.phase == "running" else None
+
+    @property
+    def screen(self) -> Screen | None:
+        """Its screen while it runs; another object after each start (StateChanged tells)."""
+        guest = self.guest
+        return guest.screen if guest is not None else None
+
+    @property
+    def wheel(self) -> WheelChanged:
+        """Who has the wheel now, as the event that told it."""
+        session = self._worker()
+        paused = session is not None and session.paused
+        return WheelChanged(self._wheel.holder, self._wheel.session, paused)
+
+    @property
+    def review(self) -> Review:
+        """What the agent changed in its copy of the workspace; one object for the life of this one."""
+        if self._review is None:
+            from runtime.review import Review
+
+            self._review = Review(
+                guest=lambda: self.guest,
+                workspace=self._around.workspace,
+                home=self._around.home,
+                told=lambda session, pending: self._emit(ReviewChanged(session, pending)),
+            )
+        return self._review
+
+    def subscribe(self, listener: Callable[[ComputerEvent], None]) -> Callable[[], None]:
+        """Call `listener` with every event on the loop's thread; returns what ends that. While anyone
+        listens, the computer is not stopped for being idle."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+            self._rest()
+
+        return unsubscribe
+
+    # --- its life -----------------------------------------------------------------------------------
+
+    async def build(self) -> None:
+        """Make the image, minutes long; the state tells how far it is. Raises OrionError as it fails."""
+        await self._life.build()
+
+    async def start(self) -> None:
+        """Start what is not running; those who ask meanwhile wait for the same start. Raises OrionError with
+        the code that the state then has."""
+        await self._life.start()
+        self._rest()
+
+    async def stop(self) -> None:
+        """Stop it; what runs on it fails with one sentence. What the agent changed is collected before."""
+        await self._collect()
+        await self._life.stop(OrionError("computer_stopped"))
+
+    async def restart(self) -> None:
+        """Stop it and start it anew. Raises as `start`."""
+        await self.stop()
+        await self.start()
+
+    async def reset(self) -> None:
+        """Remove the containers and all that is in them, changes that were not collected included. Raises
+        OrionError."""
+        await self._life.reset()
+
+    async def close(self) -> None:
+        """Collect what the agent changed and stop everything, within bounds; idempotent."""
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._stopping is not None:
+            await asyncio.wait([self._stopping], timeout=SETTLING)
+        if self._turn is not None:
+            await asyncio.wait([self._turn], timeout=SETTLING)
+            self._turn.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._turn
+        await self.hosts.close()
+        await self._life.close()
+
+    # --- for tools ----------------------------------------------------------------------------------
+
+    async def ready(self, session: str) -> Computer:
+        """The running computer, taken by `session`, with the workspace in it.
+
+        Raises OrionError: `computer_in_use` (title) where another session works with it, or the code of what
+        keeps it from running; an image that is missing is not built here.
+        """
+        self._hold(session)
+        if self.state.phase == "no_image":
+            raise OrionError("image_missing", fault="tool", **self.state.fields)
+        await self._life.start()
+        if self._turn is None or self._turn.done():
+            await self._push()
+            self._turn = asyncio.create_task(self._until_idle(session), name="turn on the computer")
+        if self._computer is None:
+            raise await self._life.lost()
+        return self._computer
+
+    async def run(
+        self,
+        session: str,
+        action: Callable[[Place], Awaitable[T]],
+        *,
+        where: Literal["desktop", "code"] = "desktop",
+        yields: bool = True,
+    ) -> T:
+        """What `action` returns, run when no other runs.
+
+        It is cancelled where the machine is lost, and with `yields` where the user takes the wheel. Raises
+        OrionError as `ready`, `wheel_taken`, or with the code of the loss; what `action` itself raises goes
+        through, except the errors of the sandbox room, which become ours.
+        """
+        from sandbox.guest.peer import PeerGone
+
+        async with self._acting:
+            if self._wheel.holder == "user" and yields:
+                raise OrionError("wheel_taken")
+            computer = await self.ready(session)
+            try:
+                place = await self._place(computer, where)
+                return await self._actions.run(action(place), yields=yields)
+            except PeerGone as error:
+                raise await self._life.lost() from error
+            except KNOWN as error:
+                raise as_orion(error) from error
+
+    async def _place(self, computer: Computer, where: Literal["desktop", "code"]) -> Place:
+        if where == "code":
+            return Place(await self._machines.code(), None)
+        guest = self.guest
+        if guest is None:
+            raise await self._life.lost()
+        return Place(guest, computer)
+
+    # --- the wheel ----------------------------------------------------------------------------------
+
+    async def user_input(self, steps: Sequence[JsonObject]) -> None:
+        """The user's own mouse and keys, as steps of the operation `input.act`; the first take the wheel from
+        a session that works. Raises OrionError where the computer does not run."""
+        async with self._hands:
+            await self._take()
+            self._wheel.doings.take(steps)
+            guest = self.guest
+            if guest is None:
+                raise await self._life.lost()
+            await self._asked(guest.control.call("input.act", steps=list(steps), settle=None, region=None))
+            self._rest()
+
+    async def take_wheel(self) -> None:
+        """Let the session that works wait, and end its mouse and keys; nothing where none works."""
+        async with self._hands:
+            await self._take()
+
+    async def _take(self) -> None:
+        session = self._worker()
+        if self._wheel.holder == "user" or session is None or not session.busy:
+            return
+        self._wheel.take()
+        session.pause(_("You took the wheel."))
+        self._actions.end(OrionError("wheel_taken"), all_=False)
+        self._wheel.before = await self._picture()
+        self._wheel.files = await self._fingerprints()
+        self._emit(self.wheel)
+
+    async def hand_back(self, note: str = "") -> None:
+        """Give the wheel back: the session hears what the user did, sees the screen before and after, and
+        goes on. Without the wheel it only lets a paused session go on."""
+        async with self._hands:
+            session = self._worker()
+            if self._wheel.holder != "user":
+                if session is not None:
+                    session.resume(note)
+                self._emit(self.wheel)
+                return
+            pictures = [found for found in (self._wheel.before, await self._picture()) if found is not None]
+            text = self._wheel.account(note, await self._fingerprints(), len(pictures))
+            self._wheel.give(self._wheel.session)
+            if session is not None:
+                session.resume(text, tuple(as_image(picture) for picture in pictures))
+            self._emit(self.wheel)
+
+    async def pause(self) -> None:
+        """Let the running action finish and no other begin."""
+        if (session := self._worker()) is not None:
+            session.pause(_("You paused it."))
+            self._emit(self.wheel)
+
+    async def resume(self) -> None:
+        """Go on after `pause`; where the user has the wheel, the same as `hand_back`."""
+        await self.hand_back()
+
+    async def step(self) -> None:
+        """Let exactly one more action of a paused session through."""
+        if (session := self._worker()) is not None and self._wheel.holder != "user":
+            session.step()
+            self._emit(self.wheel)
+
+    # --- the clipboard ------------------------------------------------------------------------------
+
+    async def copy_out(self) -> str:
+        """The text of its clipboard, for the user's. Raises OrionError where the computer does not run."""
+        guest = self.guest
+        if guest is None:
+            raise await self._life.lost()
+        found = await self._asked(guest.control.call("clipboard.read"))
+        text = str(found.get("text", ""))
+        self._emit(ClipboardCopied(text))
+        return text
+
+    async def paste_in(self, text: str) -> None:
+        """Put the user's text into its clipboard. Raises as `copy_out`."""
+        guest = self.guest
+        if guest is None:
+            raise await self._life.lost()
+        await self._asked(guest.control.call("clipboard.write", text=text))
+
+    # --- inside -------------------------------------------------------------------------------------
+
+    async def _asked(self, answer: Awaitable[JsonObject]) -> JsonObject:
+        """The answer of the guest, its failures as ours."""
+        from sandbox.guest.peer import PeerError, PeerGone
+
+        try:
+            return await answer
+        except PeerGone as error:
+            raise await self._life.lost() from error
+        except PeerError as error:
+            raise OrionError("computer_refused", fault="tool", reason=error.text) from error
+
+    def _emit(self, event: ComputerEvent) -> None:
+        for listener in list(self._listeners):
+            listener(event)
+
+    def _worker(self) -> Session | None:
+        return self._around.working(self._wheel.session) if self._wheel.session else None
+
+    def _hold(self, session: str) -> None:
+        """Let `session` be the one that works. Raises OrionError `computer_in_use`."""
+        if self._wheel.session == session:
+            return
+        other = self._worker()
+        if self._turn is not None and not self._turn.done():
+            title = other.title if other is not None else ""
+            raise OrionError("computer_in_use", title=title or _("another chat"))
+        self._wheel.give(session)
+        self._emit(self.wheel)
+
+    async def _until_idle(self, session: str) -> None:
+        """Wait for the turn's end; then collect what it changed and let the wheel go."""
+        worker = self._around.working(session)
+        turn = worker.turn if worker is not None else ""
+        if worker is not None:
+            await worker.idle()
+        await self._collect(turn)
+        if worker is not None and worker.paused:
+            worker.resume()
+        self._wheel.give("")
+        self._emit(self.wheel)
+        self._rest()
+
+    async def _push(self) -> None:
+        """Bring the workspace into the computer. Raises OrionError."""
+        try:
+            await self.review.push()
+        except KNOWN as error:
+            raise as_orion(error) from error
+
+    async def _collect(self, turn: str = "") -> None:
+        """Collect what the agent changed; a computer that goes meanwhile keeps it in its volume."""
+        from sandbox.guest.peer import PeerError, PeerGone
+
+        if self.guest is not None and self._wheel.session:
+            with suppress(*KNOWN, PeerGone, PeerError):
+                await self.review.collect(self._wheel.session, turn)
+
+    async def _fingerprints(self) -> dict[str, str]:
+        from sandbox.guest.peer import PeerError, PeerGone
+
+        with suppress(*KNOWN, PeerGone, PeerError):
+            return await self.review.fingerprints()
+        return {}
+
+    async def _picture(self) -> bytes | None:
+        from sandbox.guest.peer import PeerError, PeerGone
+
+        if (screen := self.screen) is not None:
+            with suppress(*KNOWN, PeerGone, PeerError):
+                return await screen.picture(form="jpeg")
+        return None
+
+    def _came(self, guest: Guest) -> None:
+        from sandbox.audit import AuditLog
+        from sandbox.computer import Computer
+
+        audit = AuditLog(self._around.home.audit / "computer_use_log.jsonl")
+        self._computer = Computer(guest, audit, self._seen, None)
+
+    def _gone(self, why: OrionError) -> None:
+        self._computer = None
+        self._actions.end(why)
+
+    def _seen(self, event: ActionEvent) -> None:
+        self._emit(
+            ActionSeen(
+                session=self._wheel.session,
+                id=event.id,
+                phase=event.phase,
+                action=event.action,
+                summary=event.summary,
+                point=event.point,
+                verdict=event.verdict,
+                seconds=event.seconds,
+                time=event.time,
+            )
+        )
+
+    def _rest(self) -> None:
+        """Stop the computer after a while in which nobody works with it or watches."""
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        minutes = self._around.sandbox.idle_minutes
+        if self.state.phase == "running" and minutes and not self._listeners and not self._wheel.session:
+            self._idle = asyncio.get_running_loop().call_later(minutes * 60, self._sleep)
+
+    def _sleep(self) -> None:
+        self._stopping = asyncio.create_task(self._slept(), name="stop of the idle computer")
+
+    async def _slept(self) -> None:
+        with suppress(OrionError):
+            await self.stop()
+
+

@@ -1,0 +1,176 @@
+"""The engine and the two containers of this process: the only place of the runtime that makes them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runtime.settings import Sandbox
+
+if TYPE_CHECKING:
+    from sandbox.channel import Guest
+    from sandbox.engine import Engine
+    from sandbox.guest.peer import Operation
+    from sandbox.machine import Machine, MachineConfig
+
+CLOSING = 8.0
+"""Seconds that stopping the containers may take when the program ends."""
+
+CODE_SUFFIX = "-code"
+CODE_LIMITS = {"memory_mb": 512, "cpus": 1.0, "pids": 128}
+
+
+@dataclass(frozen=True, slots=True)
+class Makers:
+    """What makes an engine, a machine and an image: the edge to Docker."""
+
+    find: Callable[[str], Awaitable[Any]]
+    machine: Callable[[Any, Any, Mapping[str, Any]], Any]
+    build: Callable[[Any, Callable[[str, float], None]], Awaitable[str]]
+
+
+def docker() -> Makers:
+    """Those of the sandbox room; nothing is imported before one is used."""
+
+    async def find(host: str) -> Engine:
+        from sandbox.engine import Engine
+
+        return await Engine.find(host)
+
+    def machine(engine: Engine, config: MachineConfig, operations: Mapping[str, Operation]) -> Machine:
+        from sandbox.machine import Machine
+
+        return Machine(engine, config, operations)
+
+    async def build(engine: Engine, told: Callable[[str, float], None]) -> str:
+        from sandbox.image import ImageBuilder
+
+        return await ImageBuilder().build(engine, told=told)
+
+    return Makers(find, machine, build)
+
+
+def forbidden() -> bool:
+    """Whether the environment turns the computer off. The agent never works on the user's own machine."""
+    return os.environ.get("COMPUTER_USE_SANDBOX", "true").strip().lower() in ("0", "false", "no", "off")
+
+
+class Machines:
+    """The desktop's machine and the one for code. Used from the runtime's loop by AgentComputer alone, which
+    calls one method at a time; closed by it. `operations` is what the host serves to the guests."""
+
+    def __init__(
+        self,
+        settings: Callable[[], Sandbox],
+        operations: Callable[[], Mapping[str, Operation]],
+        makers: Makers | None = None,
+    ) -> None:
+        self._settings = settings
+        self._operations = operations
+        self._makers = makers or docker()
+        self._engine: Engine | None = None
+        self._desktop: Machine | None = None
+        self._code: Machine | None = None
+
+    @property
+    def guest(self) -> Guest | None:
+        """The desktop's guest while it runs."""
+        return self._desktop.guest if self._desktop is not None else None
+
+    def config(self, *, desktop: bool) -> MachineConfig:
+        """The container as settings and environment want it."""
+        from sandbox.machine import MachineConfig
+
+        settings = self._settings()
+        name = os.environ.get("COMPUTER_USE_CONTAINER") or "orion-sandbox"
+        image = os.environ.get("COMPUTER_USE_IMAGE") or "orion-sandbox"
+        screen = (settings.screen_width, settings.screen_height)
+        if not desktop:
+            return MachineConfig(
+                name=name + CODE_SUFFIX, image=image, screen=screen, desktop=False, **CODE_LIMITS
+            )
+        return MachineConfig(
+            name=name, image=image, memory_mb=settings.memory_mb, cpus=settings.cpus, screen=screen
+        )
+
+    async def start(self, told: Callable[[str], None]) -> Guest:
+        """The desktop's guest, started if need be. Raises SandboxError as Engine.find and Machine.start."""
+        engine = await self._found()
+        if self._desktop is None:
+            self._desktop = self._makers.machine(engine, self.config(desktop=True), self._operations())
+        return await self._desktop.start(told)
+
+    async def code(self) -> Guest:
+        """The guest for code. Raises SandboxError as `start`."""
+        engine = await self._found()
+        if self._code is None:
+            self._code = self._makers.machine(engine, self.config(desktop=False), {})
+        if self._code.guest is not None:
+            return self._code.guest
+        return await self._code.start()
+
+    async def build(self, told: Callable[[str, float], None]) -> None:
+        """Make the image; minutes long. Raises SandboxError."""
+        await self._makers.build(await self._found(), told)
+
+    async def wait_lost(self) -> Exception:
+        """Why the desktop's machine is gone, once it is: a SandboxError."""
+        assert self._desktop is not None
+        lost: Exception = await self._desktop.wait_lost()
+        return lost
+
+    async def code_lost(self) -> Exception:
+        """The same of the machine for code."""
+        assert self._code is not None
+        lost: Exception = await self._code.wait_lost()
+        return lost
+
+    async def stop(self) -> None:
+        """Stop both; errors of an engine that is gone are no matter then."""
+        machines, self._code, self._desktop = (self._code, self._desktop), None, None
+        for machine in machines:
+            if machine is not None:
+                await machine.stop()
+
+    async def stop_code(self) -> None:
+        """Stop the machine for code, which holds memory only while code runs."""
+        machine, self._code = self._code, None
+        if machine is not None:
+            await machine.stop()
+
+    async def reset(self) -> None:
+        """Remove both containers and what lies in them, the workspace's copy included. Raises SandboxError."""
+        await self.stop_code()
+        engine = await self._found()
+        machine, self._desktop = self._desktop, None
+        if machine is None:
+            machine = self._makers.machine(engine, self.config(desktop=True), {})
+        await machine.reset()
+
+    async def forget(self) -> None:
+        """Let go of what is gone, so that the next start finds everything anew."""
+        machines, self._code, self._desktop = (self._code, self._desktop), None, None
+        engine, self._engine = self._engine, None
+        for machine in machines:
+            if machine is not None and machine.guest is not None:
+                with suppress(Exception):
+                    await machine.guest.close()
+        if engine is not None:
+            with suppress(Exception):
+                await engine.close()
+
+    async def close(self) -> None:
+        """Stop the containers, within bounds, and let the engine go."""
+        with suppress(Exception):
+            async with asyncio.timeout(CLOSING):
+                await self.stop()
+        await self.forget()
+
+    async def _found(self) -> Engine:
+        if self._engine is None:
+            self._engine = await self._makers.find(self._settings().host)
+        return self._engine

@@ -63,7 +63,7 @@ def labels(config: MachineConfig) -> dict[str, str]:
 
 
 def create_arguments(config: MachineConfig, image: str, host: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of docker-py's `containers.create` for `config`; `host` is what the engine says of itself.
+    """The arguments of docker-py's `containers.create`; `host` is what the engine says of its machine.
 
     No network, no capability, no new privilege, the engine's own seccomp profile, a root that cannot be
     written; all that can is sized memory and the volume. Limits the engine cannot keep are left out here and

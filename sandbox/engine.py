@@ -30,7 +30,7 @@ OLDEST = (1, 40)
 class Engine:
     """A Docker or Podman engine. Made by `find`, closed by whoever asked for it.
 
-    Every request runs in a thread of the engine's own and has a limit in time; an event loop is never blocked.
+    Every request runs in a thread of the engine's own, with a limit in time; no event loop is blocked.
     """
 
     def __init__(self, client: Any, host: str) -> None:
@@ -41,11 +41,12 @@ class Engine:
 
     @classmethod
     async def find(cls, host: str = "", env: Mapping[str, str] | None = None) -> Engine:
-        """The engine at `host`, else that of DOCKER_HOST or the chosen context, else the first that answers at
-        the usual places. Raises SandboxError engine_missing, engine_stopped, engine_refused, engine_old."""
+        """The engine at `host`, else that of DOCKER_HOST or the chosen context, else the first that answers
+        at the usual places. Raises SandboxError engine_missing, _stopped, _refused, _old, _failed or, for an
+        address that was named, _unreachable."""
         chosen = dict(os.environ if env is None else env)
-        found: asyncio.Future[tuple[Any, str]] = asyncio.get_running_loop().create_future()
         loop = asyncio.get_running_loop()
+        found: asyncio.Future[tuple[Any, str]] = loop.create_future()
 
         def search() -> None:
             try:
@@ -95,7 +96,7 @@ class Engine:
     async def close(self) -> None:
         """End the connections; idempotent. Requests under way end by their own limits."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-        await asyncio.get_running_loop().run_in_executor(None, self.client.close)
+        self.client.close()
 
 
 def failure(error: Exception) -> SandboxError:
@@ -140,21 +141,19 @@ def _search(host: str, env: Mapping[str, str]) -> tuple[Any, str]:
             return _knock(address, options), address
         except SandboxError as error:
             problems.append(error)
-            if error.code == "engine_old" and wanted:
-                raise
-    for code in ("engine_refused", "engine_old", "engine_stopped"):
+    for code in ("engine_refused", "engine_old", "engine_failed", "engine_stopped"):
         for problem in problems:
-            if problem.code == code:
+            if problem.code == code and not (wanted and code == "engine_stopped"):
                 raise problem
     if wanted:
-        raise SandboxError("engine_stopped", host=wanted, steps=guidance.starting())
+        raise SandboxError("engine_unreachable", host=wanted)
     if shutil.which("docker") or shutil.which("podman"):
         raise SandboxError("engine_stopped", host="", steps=guidance.starting())
     raise SandboxError("engine_missing", steps=guidance.installing())
 
 
 def _tls(env: Mapping[str, str]) -> dict[str, Any]:
-    """The certificates that DOCKER_TLS_VERIFY and DOCKER_CERT_PATH name, as Docker's own client reads them."""
+    """The certificates that DOCKER_TLS_VERIFY and DOCKER_CERT_PATH name, as Docker's client reads them."""
     from docker.utils import kwargs_from_env
 
     options = dict(kwargs_from_env(dict(env)))

@@ -15,7 +15,7 @@ _FAMILIES = {
     "fedora": "sudo dnf install podman && systemctl --user enable --now podman.socket",
     "rhel": "sudo dnf install podman && systemctl --user enable --now podman.socket",
     "arch": "sudo pacman -S docker && sudo systemctl enable --now docker && sudo usermod -aG docker $USER",
-    "suse": "sudo zypper install docker && sudo systemctl enable --now docker && sudo usermod -aG docker $USER",
+    "suse": "sudo zypper install podman && systemctl --user enable --now podman.socket",
     "alpine": "sudo apk add docker && sudo rc-service docker start && sudo addgroup $USER docker",
 }
 """Commands by the family of the Linux distribution (ID and ID_LIKE of os-release)."""

@@ -27,7 +27,7 @@ _STOP = 2
 
 @dataclass(frozen=True)
 class Status:
-    """What is known of a machine without touching it. Sizes in megabytes, `started` as the engine writes it."""
+    """What is known of a machine without touching it. Sizes in MB, `started` as the engine writes it."""
 
     phase: Literal["absent", "stopped", "running"]
     image: str
@@ -144,7 +144,8 @@ class Machine:
         return bytes(written).decode("utf-8", "replace")
 
     async def wait_lost(self) -> SandboxError:
-        """Wait until the guest is gone and say why: engine_gone, container_gone or guest_gone."""
+        """Wait until the guest is gone and say why: engine_gone, container_gone, container_out_of_memory or
+        guest_gone."""
         guest = self.guest
         why = await guest.wait_lost() if guest is not None else "guest_ended"
         return await self.why_lost(why)
@@ -159,10 +160,9 @@ class Machine:
             return error
         state = seen.attrs["State"] if seen is not None else {}
         if seen is None or seen.id != self._id or not state.get("Running"):
-            memory = int(bool(state.get("OOMKilled")))
-            return SandboxError(
-                "container_gone", exit_code=int(state.get("ExitCode", -1)), out_of_memory=memory
-            )
+            if state.get("OOMKilled"):
+                return SandboxError("container_out_of_memory", memory_mb=self.config.memory_mb)
+            return SandboxError("container_gone", exit_code=int(state.get("ExitCode", -1)))
         return SandboxError("guest_gone", reason=reason)
 
     def _name(self) -> str:

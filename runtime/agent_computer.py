@@ -20,24 +20,25 @@ from runtime.computer_events import (
 )
 from runtime.computer_life import KNOWN, ComputerLife, as_orion
 from runtime.errors import OrionError
+from runtime.hands import Hands
 from runtime.hosts_wanted import HostsWanted
 from runtime.interruptible import Interruptible
 from runtime.machines import Machines, Makers
 from runtime.messages import JsonObject
 from runtime.network import Network
 from runtime.paths import Home
-from runtime.pictures import as_image
 from runtime.settings import Sandbox
 from runtime.wheel import Wheel
 from runtime.workspace import Workspace
 
 if TYPE_CHECKING:
-    from runtime.review import Review
-    from runtime.session import Session
     from sandbox.actions import ActionEvent
     from sandbox.channel import Guest
     from sandbox.computer import Computer
     from sandbox.screen import Screen
+
+    from runtime.review import Review
+    from runtime.session import Session
 
 T = TypeVar("T")
 
@@ -97,8 +98,8 @@ class AgentComputer:
         self._review: Review | None = None
         self._wheel = Wheel()
         self._acting = asyncio.Lock()
-        self._hands = asyncio.Lock()
         self._actions = Interruptible()
+        self._hands = Hands(self, self._wheel, self._actions)
         self._turn: asyncio.Task[None] | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -123,9 +124,14 @@ class AgentComputer:
     @property
     def wheel(self) -> WheelChanged:
         """Who has the wheel now, as the event that told it."""
-        session = self._worker()
+        session = self.worker
         paused = session is not None and session.paused
         return WheelChanged(self._wheel.holder, self._wheel.session, paused)
+
+    @property
+    def worker(self) -> Session | None:
+        """The session that works with it."""
+        return self._around.working(self._wheel.session) if self._wheel.session else None
 
     @property
     def review(self) -> Review:
@@ -134,9 +140,9 @@ class AgentComputer:
             from runtime.review import Review
 
             self._review = Review(
-                guest=lambda: self.guest,
-                workspace=self._around.workspace,
-                home=self._around.home,
+                self._around.workspace,
+                self._around.home.changes,
+                name=self._machines.config(desktop=True).name,
                 told=lambda session, pending: self._emit(ReviewChanged(session, pending)),
             )
         return self._review
@@ -210,7 +216,7 @@ class AgentComputer:
             await self._push()
             self._turn = asyncio.create_task(self._until_idle(session), name="turn on the computer")
         if self._computer is None:
-            raise await self._life.lost()
+            raise await self.gone()
         return self._computer
 
     async def run(
@@ -237,7 +243,7 @@ class AgentComputer:
                 place = await self._place(computer, where)
                 return await self._actions.run(action(place), yields=yields)
             except PeerGone as error:
-                raise await self._life.lost() from error
+                raise await self.gone() from error
             except KNOWN as error:
                 raise as_orion(error) from error
 
@@ -246,121 +252,70 @@ class AgentComputer:
             return Place(await self._machines.code(), None)
         guest = self.guest
         if guest is None:
-            raise await self._life.lost()
+            raise await self.gone()
         return Place(guest, computer)
 
-    # --- the wheel ----------------------------------------------------------------------------------
+    # --- the user's hands ---------------------------------------------------------------------------
 
     async def user_input(self, steps: Sequence[JsonObject]) -> None:
-        """The user's own mouse and keys, as steps of the operation `input.act`; the first take the wheel from
-        a session that works. Raises OrionError where the computer does not run."""
-        async with self._hands:
-            await self._take()
-            self._wheel.doings.take(steps)
-            guest = self.guest
-            if guest is None:
-                raise await self._life.lost()
-            await self._asked(guest.control.call("input.act", steps=list(steps), settle=None, region=None))
-            self._rest()
+        """The user's own mouse and keys; see Hands."""
+        await self._hands.act(steps)
+        self._rest()
 
     async def take_wheel(self) -> None:
         """Let the session that works wait, and end its mouse and keys; nothing where none works."""
-        async with self._hands:
-            await self._take()
-
-    async def _take(self) -> None:
-        session = self._worker()
-        if self._wheel.holder == "user" or session is None or not session.busy:
-            return
-        self._wheel.take()
-        session.pause(_("You took the wheel."))
-        self._actions.end(OrionError("wheel_taken"), all_=False)
-        self._wheel.before = await self._picture()
-        self._wheel.files = await self._fingerprints()
-        self._emit(self.wheel)
+        await self._hands.take()
 
     async def hand_back(self, note: str = "") -> None:
-        """Give the wheel back: the session hears what the user did, sees the screen before and after, and
-        goes on. Without the wheel it only lets a paused session go on."""
-        async with self._hands:
-            session = self._worker()
-            if self._wheel.holder != "user":
-                if session is not None:
-                    session.resume(note)
-                self._emit(self.wheel)
-                return
-            pictures = [found for found in (self._wheel.before, await self._picture()) if found is not None]
-            text = self._wheel.account(note, await self._fingerprints(), len(pictures))
-            self._wheel.give(self._wheel.session)
-            if session is not None:
-                session.resume(text, tuple(as_image(picture) for picture in pictures))
-            self._emit(self.wheel)
+        """Give the wheel back; see Hands."""
+        await self._hands.back(note)
 
     async def pause(self) -> None:
         """Let the running action finish and no other begin."""
-        if (session := self._worker()) is not None:
-            session.pause(_("You paused it."))
-            self._emit(self.wheel)
+        self._hands.pause()
 
     async def resume(self) -> None:
         """Go on after `pause`; where the user has the wheel, the same as `hand_back`."""
-        await self.hand_back()
+        await self._hands.back("")
 
     async def step(self) -> None:
         """Let exactly one more action of a paused session through."""
-        if (session := self._worker()) is not None and self._wheel.holder != "user":
-            session.step()
-            self._emit(self.wheel)
-
-    # --- the clipboard ------------------------------------------------------------------------------
+        self._hands.step()
 
     async def copy_out(self) -> str:
         """The text of its clipboard, for the user's. Raises OrionError where the computer does not run."""
-        guest = self.guest
-        if guest is None:
-            raise await self._life.lost()
-        found = await self._asked(guest.control.call("clipboard.read"))
-        text = str(found.get("text", ""))
+        text = await self._hands.copy_out()
         self._emit(ClipboardCopied(text))
         return text
 
     async def paste_in(self, text: str) -> None:
         """Put the user's text into its clipboard. Raises as `copy_out`."""
-        guest = self.guest
-        if guest is None:
-            raise await self._life.lost()
-        await self._asked(guest.control.call("clipboard.write", text=text))
+        await self._hands.paste_in(text)
 
     # --- inside -------------------------------------------------------------------------------------
 
-    async def _asked(self, answer: Awaitable[JsonObject]) -> JsonObject:
-        """The answer of the guest, its failures as ours."""
-        from sandbox.guest.peer import PeerError, PeerGone
+    def told_wheel(self) -> None:
+        """Tell who has the wheel."""
+        self._emit(self.wheel)
 
-        try:
-            return await answer
-        except PeerGone as error:
-            raise await self._life.lost() from error
-        except PeerError as error:
-            raise OrionError("computer_refused", fault="tool", reason=error.text) from error
+    async def gone(self) -> OrionError:
+        """Why nothing can be done on it."""
+        return await self._life.lost()
 
     def _emit(self, event: ComputerEvent) -> None:
         for listener in list(self._listeners):
             listener(event)
 
-    def _worker(self) -> Session | None:
-        return self._around.working(self._wheel.session) if self._wheel.session else None
-
     def _hold(self, session: str) -> None:
         """Let `session` be the one that works. Raises OrionError `computer_in_use`."""
         if self._wheel.session == session:
             return
-        other = self._worker()
+        other = self.worker
         if self._turn is not None and not self._turn.done():
             title = other.title if other is not None else ""
             raise OrionError("computer_in_use", title=title or _("another chat"))
         self._wheel.give(session)
-        self._emit(self.wheel)
+        self.told_wheel()
 
     async def _until_idle(self, session: str) -> None:
         """Wait for the turn's end; then collect what it changed and let the wheel go."""
@@ -372,7 +327,7 @@ class AgentComputer:
         if worker is not None and worker.paused:
             worker.resume()
         self._wheel.give("")
-        self._emit(self.wheel)
+        self.told_wheel()
         self._rest()
 
     async def _push(self) -> None:
@@ -390,30 +345,20 @@ class AgentComputer:
             with suppress(*KNOWN, PeerGone, PeerError):
                 await self.review.collect(self._wheel.session, turn)
 
-    async def _fingerprints(self) -> dict[str, str]:
-        from sandbox.guest.peer import PeerError, PeerGone
-
-        with suppress(*KNOWN, PeerGone, PeerError):
-            return await self.review.fingerprints()
-        return {}
-
-    async def _picture(self) -> bytes | None:
-        from sandbox.guest.peer import PeerError, PeerGone
-
-        if (screen := self.screen) is not None:
-            with suppress(*KNOWN, PeerGone, PeerError):
-                return await screen.picture(form="jpeg")
-        return None
-
     def _came(self, guest: Guest) -> None:
         from sandbox.audit import AuditLog
         from sandbox.computer import Computer
 
+        from runtime.guest_copy import guest_copy
+
         audit = AuditLog(self._around.home.audit / "computer_use_log.jsonl")
         self._computer = Computer(guest, audit, self._seen, None)
+        self.review.attach(guest_copy(guest.bulk), self._machines.identity)
 
     def _gone(self, why: OrionError) -> None:
         self._computer = None
+        if self._review is not None:
+            self._review.detach()
         self._actions.end(why)
 
     def _seen(self, event: ActionEvent) -> None:
@@ -446,5 +391,3 @@ class AgentComputer:
     async def _slept(self) -> None:
         with suppress(OrionError):
             await self.stop()
-
-

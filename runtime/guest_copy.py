@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from sandbox.files import GuestFiles
+    pass
 
 Sort = Literal["file", "folder", "link", "other"]
 

@@ -13,15 +13,16 @@ from runtime.settings import Sandbox
 
 if TYPE_CHECKING:
     from sandbox.channel import Guest
+
+    from sandbox.container import MachineConfig
     from sandbox.engine import Engine
     from sandbox.guest.peer import Operation
-    from sandbox.machine import Machine, MachineConfig
+    from sandbox.machine import Machine
 
 CLOSING = 8.0
 """Seconds that stopping the containers may take when the program ends."""
 
-CODE_SUFFIX = "-code"
-CODE_LIMITS = {"memory_mb": 512, "cpus": 1.0, "pids": 128}
+NAME = "orion-sandbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +82,27 @@ class Machines:
         """The desktop's guest while it runs."""
         return self._desktop.guest if self._desktop is not None else None
 
+    @property
+    def identity(self) -> str:
+        """A text that is another one for each new volume; "" before the first start."""
+        return self._desktop.volume_identity if self._desktop is not None else ""
+
     def config(self, *, desktop: bool) -> MachineConfig:
         """The container as settings and environment want it."""
-        from sandbox.machine import MachineConfig
+        from sandbox.container import MachineConfig, code_machine
 
         settings = self._settings()
-        name = os.environ.get("COMPUTER_USE_CONTAINER") or "orion-sandbox"
-        image = os.environ.get("COMPUTER_USE_IMAGE") or "orion-sandbox"
-        screen = (settings.screen_width, settings.screen_height)
-        if not desktop:
-            return MachineConfig(
-                name=name + CODE_SUFFIX, image=image, screen=screen, desktop=False, **CODE_LIMITS
-            )
-        return MachineConfig(
-            name=name, image=image, memory_mb=settings.memory_mb, cpus=settings.cpus, screen=screen
+        name = os.environ.get("COMPUTER_USE_CONTAINER") or NAME
+        config = MachineConfig(
+            name=name,
+            image=os.environ.get("COMPUTER_USE_IMAGE") or NAME,
+            memory_mb=settings.memory_mb,
+            cpus=settings.cpus,
+            screen=(settings.screen_width, settings.screen_height),
+            volume="" if name == NAME else f"{name}-workspace",
+            labels={"orion.test": mark} if (mark := os.environ.get("ORION_SANDBOX_MARK")) else {},
         )
+        return config if desktop else code_machine(config)
 
     async def start(self, told: Callable[[str], None]) -> Guest:
         """The desktop's guest, started if need be. Raises SandboxError as Engine.find and Machine.start."""
@@ -108,7 +115,7 @@ class Machines:
         """The guest for code. Raises SandboxError as `start`."""
         engine = await self._found()
         if self._code is None:
-            self._code = self._makers.machine(engine, self.config(desktop=False), {})
+            self._code = self._makers.machine(engine, self.config(desktop=False), self._operations())
         if self._code.guest is not None:
             return self._code.guest
         return await self._code.start()

@@ -175,7 +175,10 @@ class Sandbox(Section):
     )
     memory_mb: int = Field(default=4096, ge=512, le=262_144, description="Most memory of the computer in MB.")
     cpus: float = Field(
-        default=4.0, ge=0.25, le=256.0, description="Most processor cores of the computer, as far as there are."
+        default=4.0,
+        ge=0.25,
+        le=256.0,
+        description="Most processor cores of the computer, as far as there are.",
     )
     screen_width: int = Field(default=1280, ge=640, le=2560, description="Width of its screen in pixels.")
     screen_height: int = Field(default=800, ge=480, le=1600, description="Height of its screen in pixels.")

@@ -1,4 +1,4 @@
-"""What is remembered of a copy of the workspace: what both sides had in common, and what waits for a decision.
+"""What is remembered of a copy of the workspace: the common state of both sides, and what is undecided.
 
 Stored form: one JSON object in `changes/copy-<name>.json`, replaced as a whole; contents lie in the content
 store beside it. States of files are `[sha256, size, executable]`, null where there is no file.
@@ -55,12 +55,14 @@ class Run:
 
 @dataclass(slots=True)
 class Decision:
-    """What the user decided: how the common state and the copy's of each file were turned by it."""
+    """What the user decided, and how it turned states: `host` those of files of the host (which became the
+    common ones), `agreed` common ones without a change there, `copy` those of the copy."""
 
     id: str
     kind: Kind
     time: float
-    base: dict[str, Turn] = field(default_factory=dict)
+    host: dict[str, Turn] = field(default_factory=dict)
+    agreed: dict[str, Turn] = field(default_factory=dict)
     copy: dict[str, Turn] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
 
@@ -69,7 +71,8 @@ class Decision:
 class Book:
     """`base`: the last common state of each file; `pending`: the copy's state where it differs from that;
     `owed`: what the copy must still be given, valid while it is in the first state; `meant`: states that an
-    application which has begun leaves on the host; `left_out`: files that cannot be synced, with a code."""
+    application which has begun leaves on the host; `left_out`: files that cannot be synced, with a code;
+    `gone`: folders that are no longer in the copy."""
 
     volume: str = ""
     base: dict[str, Mark] = field(default_factory=dict)
@@ -77,6 +80,7 @@ class Book:
     owed: dict[str, Turn] = field(default_factory=dict)
     meant: dict[str, State] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
 
@@ -85,13 +89,18 @@ class Book:
         return self.pending[path] if path in self.pending else self.base.get(path)
 
     def set_base(self, path: str, state: State) -> None:
-        """Make `state` the common one; what is no difference any more is not pending."""
+        """Make `state` the common one and the copy's."""
         if state is None:
             self.base.pop(path, None)
         else:
             self.base[path] = state
-        if path in self.pending and self.pending[path] == state:
-            del self.pending[path]
+        self.pending.pop(path, None)
+
+    def rebase(self, path: str, state: State) -> None:
+        """Make `state` the common one; the copy keeps its own."""
+        known = self.known(path)
+        self.set_base(path, state)
+        self.set_copy(path, known)
 
     def set_copy(self, path: str, state: State) -> None:
         """Note what the copy has; what is a difference is pending."""
@@ -133,6 +142,7 @@ class Book:
             "owed": _turns(self.owed),
             "meant": _stored(self.meant),
             "left_out": self.left_out,
+            "gone": self.gone,
             "runs": [
                 {
                     "id": run.id,
@@ -148,7 +158,8 @@ class Book:
                     "id": made.id,
                     "kind": made.kind,
                     "time": made.time,
-                    "base": _turns(made.base),
+                    "host": _turns(made.host),
+                    "agreed": _turns(made.agreed),
                     "copy": _turns(made.copy),
                     "runs": made.runs,
                 }
@@ -167,6 +178,7 @@ class Book:
             owed=_read_turns(stored["owed"]),
             meant={str(path): _state(state) for path, state in stored["meant"].items()},
             left_out={str(path): str(code) for path, code in stored["left_out"].items()},
+            gone=[str(folder) for folder in stored["gone"]],
             runs=[
                 Run(
                     str(run["id"]),
@@ -190,7 +202,7 @@ def now() -> float:
 
 
 class BookFile:
-    """The book on disk, shared by the processes of one home. Synchronous, any thread; `hold` before `save`."""
+    """The book on disk, shared by the processes of one home. Any thread; `hold` it from `load` to `save`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -300,7 +312,8 @@ def _decision(stored: Mapping[str, Any]) -> Decision:
         str(stored["id"]),
         cast(Kind, stored["kind"]),
         float(stored["time"]),
-        _read_turns(stored["base"]),
+        _read_turns(stored["host"]),
+        _read_turns(stored["agreed"]),
         _read_turns(stored["copy"]),
         [str(run) for run in stored["runs"]],
     )

@@ -1,11 +1,15 @@
-"""The base image of the sandbox for tests: a Debian made by mmdebstrap, no registry is asked."""
+"""A container engine of the tests' own, and the Debian they build the sandbox's image on."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +19,103 @@ BASE = "orion-test-base:bookworm"
 PATIENCE = 600.0
 """Seconds that the base image may take; half a minute is usual."""
 
+COMING_UP = 40.0
+"""Seconds that the engine may take to answer."""
+
+_DAEMON = "/usr/sbin/dockerd"
 _ROOT = Path(__file__).resolve().parent.parent
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
+class EngineError(Exception):
+    """The engine could not be started; the text says why."""
+
+
 class BaseImageError(Exception):
     """The base image could not be made; the text says why."""
+
+
+def engine(stack: ExitStack, environment: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """The variables that lead to an engine: none where one answers already or none can be started.
+
+    The private one keeps its images in build/docker from run to run and everything else in `folder`; it
+    has no network of its own, and `stack` ends it with all that it runs. Raises EngineError.
+    """
+    if answers(environment.get("DOCKER_HOST", "unix:///var/run/docker.sock")):
+        return {}
+    if os.geteuid() != 0 or not Path(_DAEMON).exists():
+        return {}
+    images = _ROOT / "build" / "docker"
+    images.mkdir(parents=True, exist_ok=True)
+    if not _alone(stack, images):
+        return {}
+    address, _process = start(stack, images / "data", folder, environment)
+    return {"DOCKER_HOST": address}
+
+
+def start(
+    stack: ExitStack, images: Path, folder: Path, environment: Mapping[str, str]
+) -> tuple[str, subprocess.Popen[bytes]]:
+    """Start an engine over the folder `images` and wait for it; returns its address and its process."""
+    address = f"unix://{folder}/docker.sock"
+    command = [_DAEMON, f"--host={address}", f"--data-root={images}", f"--exec-root={folder}/exec"]
+    command += [f"--pidfile={folder}/docker.pid", "--bridge=none", "--iptables=false", "--ip-masq=false"]
+    path = f"{environment.get('PATH', '')}:/usr/sbin:/sbin"
+    log = stack.enter_context((folder / "dockerd.log").open("ab"))
+    process = subprocess.Popen(
+        command,
+        env={**environment, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
+    stack.callback(stop, process, folder, images)
+    deadline = time.monotonic() + COMING_UP
+    while not answers(address):
+        if process.poll() is not None or time.monotonic() > deadline:
+            said = (folder / "dockerd.log").read_text("utf-8", "replace").strip()[-500:]
+            raise EngineError(f"The container engine did not come up within {COMING_UP:.0f} s: {said}")
+        time.sleep(0.05)
+    return address, process
+
+
+def stop(process: subprocess.Popen[bytes], folder: Path, images: Path) -> None:
+    """End an engine that `start` began, its containers with it, and take away what it left mounted."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    left = [line.split()[1] for line in Path("/proc/mounts").read_text("utf-8", "replace").splitlines()]
+    for place in sorted(left, key=len, reverse=True):
+        if place.startswith((f"{folder}/", f"{images}/")):
+            subprocess.run(["umount", "--lazy", place], capture_output=True, check=False)
+
+
+def answers(address: str) -> bool:
+    """Whether an engine answers at `address`."""
+    import docker
+    import docker.errors
+    import requests.exceptions
+
+    try:
+        client = docker.DockerClient(base_url=address, timeout=5)
+    except (docker.errors.DockerException, requests.exceptions.RequestException, OSError):
+        return False
+    client.close()
+    return True
+
+
+def _alone(stack: ExitStack, images: Path) -> bool:
+    """Whether no other run uses the folder; it is ours until the stack ends."""
+    lock = stack.enter_context((images / "lock").open("w"))
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def base_image(client: Any) -> str:

@@ -22,6 +22,7 @@ from desktop.faults import Faults
 from desktop.garbage import Collector
 from desktop.icons import program_icon
 from desktop.instance import Instance
+from desktop.live.live_conductor import LiveConductor
 from desktop.pages import Page, pages
 from desktop.termination import Termination
 from desktop.tray import Tray
@@ -83,6 +84,7 @@ class Desktop(QObject):
         self.tray = Tray(program_icon(), self.window)
         self.conductor = Conductor(self.window, self.talks, self.drafts, self.tray)
         self.voice = VoiceConductor(self.window, self.bridge, self.talks)
+        self.live = LiveConductor(self.window, self.bridge, open_at_start=self.state.pane)
         self.conductor.escapes.append(self.voice.take_escape)
         self._connect()
         self._install_commands()
@@ -117,7 +119,8 @@ class Desktop(QObject):
         from desktop.actions import Command, install
         from desktop.commands import commands
 
-        found = commands(self.window, self.conductor, self.talks, self.looks) + self.voice.commands()
+        found = commands(self.window, self.conductor, self.talks, self.looks)
+        found += self.voice.commands() + self.live.commands()
         found.append(Command(_("Command palette"), ("Ctrl+K", "Ctrl+Shift+P"), self._open_palette))
         found.append(Command(_("Keyboard shortcuts"), ("F1", "Ctrl+/"), self._open_keys))
         self._commands = found
@@ -165,6 +168,7 @@ class Desktop(QObject):
         self.talks.begin(overview, self.state.session)
         if self.state.voice:  # those who speak find it ready, once the window has settled
             QTimer.singleShot(SETTLED_MS, self, self.voice.wake)
+        self.live.begin()
         self._collector.keep_soon()
 
     def _on_failed(self, code: str, fields: Fields) -> None:

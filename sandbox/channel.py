@@ -1,0 +1,149 @@
+"""The host's end of a guest: two streams to one process, begun, watched and ended together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.errors import SandboxError
+from sandbox.guest.peer import Operation, Peer, PeerError, PeerGone
+from sandbox.hijack import Hijacked, Line, line
+from sandbox.screen import Screen
+
+COMMAND = ("python3", "-s", "-P", "-m", "sandbox.guest")
+"""Neither the folder it is started in nor the user's own packages may lend the guest a module."""
+
+PATIENCE = 20.0
+"""Seconds that a guest may take until it serves."""
+
+WORDS = 4_096
+"""Bytes kept of what the guest last wrote to its errors."""
+
+
+class Guest:
+    """A running guest; made by `attach`, closed by whoever attached. `screen` has no size where the container
+    has no screen. Loop's thread only."""
+
+    def __init__(self, container: Any, streams: list[_Stream]) -> None:
+        self._container, self._streams = container, streams
+        self.control, self.bulk = streams[0].peer, streams[1].peer
+        self.screen = Screen(self.bulk, 0, 0)
+        self._closing = False
+        self._watch = asyncio.create_task(self._until_lost())
+
+    async def begin(self) -> None:
+        """Wait until the guest serves. Raises PeerGone, PeerError."""
+        await asyncio.gather(self.control.ready(), self.bulk.ready())
+        found = await self.control.call("desk")
+        if size := found.get("screen"):
+            self.screen = Screen(self.bulk, int(size[0]), int(size[1]))
+            await asyncio.to_thread(__import__, "numpy")
+
+    @property
+    def last_words(self) -> str:
+        """What the guest last wrote to its errors."""
+        return "".join(bytes(stream.words).decode("utf-8", "replace") for stream in self._streams).strip()
+
+    async def wait_lost(self) -> str:
+        """Wait until the guest is gone; why: closed, guest_ended, stream_ended or engine_gone."""
+        await asyncio.wait({self._watch})
+        if self._closing:
+            return "closed"
+        try:
+            async with asyncio.timeout(5):
+                ended = await asyncio.to_thread(self._streams[0].ended)
+        except (OSError, TimeoutError):
+            return "engine_gone"
+        return "guest_ended" if ended else "stream_ended"
+
+    async def close(self) -> None:
+        """End the streams, and with them the guest and all it started; idempotent."""
+        self._closing = True
+        await self.screen.close()
+        for stream in self._streams:
+            stream.peer.close()
+        await asyncio.wait({self._watch})
+
+    async def _until_lost(self) -> None:
+        """Serve both streams; where one ends the other does."""
+        running = [asyncio.create_task(stream.run()) for stream in self._streams]
+        try:
+            await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for stream in self._streams:
+                stream.peer.close()
+            await asyncio.gather(*running)
+            await self.screen.close()
+
+
+async def attach(container: Any, operations: Mapping[str, Operation]) -> Guest:
+    """Start a guest in a running container of docker-py and wait until it serves; one that was there before
+    ends. `operations` are what the guest may ask of this side. Raises SandboxError guest_failed."""
+    token = secrets.token_hex(8)
+    opened = await asyncio.gather(
+        *(asyncio.to_thread(_exec, container, role, token) for role in ("control", "bulk")),
+        return_exceptions=True,
+    )
+    lines = [item for item in opened if not isinstance(item, BaseException)]
+    if len(lines) < 2:
+        for item in lines:
+            item[0].close()
+        fault = next(item for item in opened if isinstance(item, BaseException))
+        raise SandboxError("guest_failed", reason=str(fault)[:300]) from fault
+    guest = Guest(container, [_Stream(container, *item, operations) for item in lines])
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await guest.begin()
+    except (PeerGone, PeerError, TimeoutError) as error:
+        await guest.close()
+        reason = guest.last_words.splitlines()[-1:] or [str(error) or "no answer"]
+        raise SandboxError("guest_failed", reason=reason[0][:300]) from error
+    except BaseException:
+        await guest.close()
+        raise
+    return guest
+
+
+def _exec(container: Any, role: str, token: str) -> tuple[Line, bytes, str]:
+    """Start one process of the guest; blocks. Returns its connection, early bytes and the engine's number."""
+    api = container.client.api
+    environment = {"PYTHONPATH": "/opt/orion", "ORION_GUEST": token, "PYTHONDONTWRITEBYTECODE": "1"}
+    made = api.exec_create(
+        container.id, [*COMMAND, role, token], stdin=True, workdir="/", environment=environment
+    )
+    return *line(api.exec_start(made["Id"], socket=True)), made["Id"]
+
+
+class _Stream:
+    """One of the two streams."""
+
+    def __init__(
+        self, container: Any, connection: Line, early: bytes, number: str, operations: Mapping[str, Operation]
+    ) -> None:
+        self._container, self._number = container, number
+        self.words = bytearray()
+        self._hijacked = Hijacked(connection, early, self._on_words, "guest")
+        self.peer = Peer(self._hijacked.reader, self._hijacked, operations, leads=True)
+
+    async def run(self) -> None:
+        """Serve until the stream ends."""
+        try:
+            await self.peer.run()
+        finally:
+            self._hijacked.abort()
+            await self._hijacked.closed()
+
+    def ended(self) -> bool:
+        """Whether the process has; blocks. OSError where the engine does not answer."""
+        import docker.errors
+
+        with contextlib.suppress(docker.errors.NotFound):
+            return not self._container.client.api.exec_inspect(self._number)["Running"]
+        return True
+
+    def _on_words(self, data: bytes) -> None:
+        self.words += data
+        del self.words[:-WORDS]

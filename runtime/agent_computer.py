@@ -33,12 +33,12 @@ from runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from sandbox.actions import ActionEvent
-    from sandbox.channel import Guest
     from sandbox.computer import Computer
-    from sandbox.screen import Screen
 
     from runtime.review import Review
     from runtime.session import Session
+    from sandbox.channel import Guest
+    from sandbox.screen import Screen
 
 T = TypeVar("T")
 
@@ -266,9 +266,9 @@ class AgentComputer:
         """Let the session that works wait, and end its mouse and keys; nothing where none works."""
         await self._hands.take()
 
-    async def hand_back(self, note: str = "") -> None:
-        """Give the wheel back; see Hands."""
-        await self._hands.back(note)
+    async def hand_back(self, note: str = "") -> str:
+        """Give the wheel back; what the agent is told, "" where the user had not the wheel. See Hands."""
+        return await self._hands.back(note)
 
     async def pause(self) -> None:
         """Let the running action finish and no other begin."""

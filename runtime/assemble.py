@@ -31,7 +31,10 @@ from runtime.session import Session
 from runtime.sessions import SessionStore
 from runtime.settings import Sandbox, Settings, load_settings, save_settings
 from runtime.spending import Spending
+from runtime.tools.browser import BrowserTool
 from runtime.tools.calculator import Calculator
+from runtime.tools.computer import ComputerTool
+from runtime.tools.computer_elements import ComputerElements
 from runtime.tools.delete_file import DeleteFile
 from runtime.tools.echo import Echo
 from runtime.tools.edit_file import EditFile
@@ -52,7 +55,10 @@ if TYPE_CHECKING:
     from runtime.ollama_shelf import OllamaShelf
 
 TOOLS: tuple[Callable[[], Tool], ...] = (
+    BrowserTool,
     Calculator,
+    ComputerElements,
+    ComputerTool,
     DeleteFile,
     Echo,
     EditFile,

@@ -1,4 +1,4 @@
-"""What the agent's computer tells those who watch it: frozen, serialisable, delivered on the runtime's loop."""
+"""What the agent's computer tells those who watch it: frozen, serialisable, told on the runtime's loop."""
 
 from __future__ import annotations
 

@@ -56,11 +56,11 @@ class Hands:
         self._wheel.files = await self._fingerprints()
         self._computer.told_wheel()
 
-    async def back(self, note: str) -> None:
-        """Give the wheel back: the session hears what the user did, sees the screen before and after, and
-        goes on. Without the wheel it only lets a paused session go on."""
+    async def back(self, note: str) -> str:
+        """Give the wheel back: the session hears what the user did, which is returned, sees the screen before
+        and after, and goes on. Without the wheel it only lets a paused session go on: \"\"."""
         async with self._turn:
-            session = self._computer.worker
+            session, text = self._computer.worker, ""
             if self._wheel.holder != "user":
                 if session is not None:
                     session.resume(note)
@@ -71,6 +71,7 @@ class Hands:
                 if session is not None:
                     session.resume(text, tuple(as_image(picture) for picture in pictures))
             self._computer.told_wheel()
+            return text
 
     def pause(self) -> None:
         """Let the running action of the session finish and no other begin."""

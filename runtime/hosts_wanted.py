@@ -1,4 +1,4 @@
-"""What the agent's computer may reach: the user's list, else a question in the chat that works; always recorded."""
+"""What the agent's computer may reach: the user's list, else a question in the chat; always recorded."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ from runtime.settings import Sandbox
 
 if TYPE_CHECKING:
     from sandbox.channel import Guest
-
     from sandbox.container import MachineConfig
     from sandbox.engine import Engine
     from sandbox.guest.peer import Operation
@@ -150,7 +149,7 @@ class Machines:
             await machine.stop()
 
     async def reset(self) -> None:
-        """Remove both containers and what lies in them, the workspace's copy included. Raises SandboxError."""
+        """Remove both containers and what lies in them, the workspace's copy too. Raises SandboxError."""
         await self.stop_code()
         engine = await self._found()
         machine, self._desktop = self._desktop, None

@@ -28,8 +28,8 @@ Scope = tuple[Kind, str]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`kind` undoable, sandbox, path, host or command says what `value` means. `until` is seconds since the epoch,
-    0 for no end; `session` is empty for a rule that holds everywhere."""
+    """`kind` undoable, sandbox, path, host or command says what `value` means. `until` is seconds since the
+    epoch, 0 for no end; `session` is empty for a rule that holds everywhere."""
 
     id: str
     tool: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 from runtime.computer_events import Holder
 
 MOST_FILES = 20
+
+_WRITTEN = re.compile(r".|U[0-9A-Fa-f]{4,6}|space", re.DOTALL)
+"""Names of keys that write a character."""
 
 
 @dataclass(slots=True)
@@ -29,9 +33,9 @@ class Doings:
                 case "scroll":
                     self.scrolls += 1
                 case "key":
-                    key = str(step.get("key", ""))
-                    self.characters += len(key) == 1
-                    self.keys += len(key) != 1
+                    written = _WRITTEN.fullmatch(str(step.get("key", ""))) is not None
+                    self.characters += written
+                    self.keys += not written
                 case "type":
                     self.characters += len(str(step.get("text", "")))
 

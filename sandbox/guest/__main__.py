@@ -21,6 +21,7 @@ AREAS: dict[str, bool] = {
     "act": True,
     "elements": True,
     "clipboard": True,
+    "browser": True,
 }
 """Modules of this package with `operations(desk)`, and whether they need a screen."""
 

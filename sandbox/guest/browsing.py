@@ -18,7 +18,8 @@ MOST_ELEMENTS = 150
 # Numbers what can be clicked or filled and is seen, in the order of the page, and says what each is.
 _NUMBER = """(most) => {
   const wanted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],' +
-    '[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],' +
+    '[role=link],[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option],' +
+    '[role=switch],[role=textbox],' +
     '[role=combobox],[contenteditable=true]';
   document.querySelectorAll('[data-orion]').forEach(one => one.removeAttribute('data-orion'));
   const found = [];
@@ -29,7 +30,8 @@ _NUMBER = """(most) => {
     if (found.length >= most) return {found, more: true};
     const label = one.labels && one.labels[0] ? one.labels[0].innerText : '';
     const named = one.getAttribute('aria-label') || label || one.innerText ||
-      one.getAttribute('placeholder') || one.getAttribute('title') || one.getAttribute('alt') || one.getAttribute('name') || '';
+      one.getAttribute('placeholder') || one.getAttribute('title') ||
+      one.getAttribute('alt') || one.getAttribute('name') || '';
     const secret = one.type === 'password';
     const ticked = ['checkbox', 'radio'].includes(one.type);
     const value = ticked ? (one.checked ? 'ticked' : 'not ticked') : secret ? '' : (one.value || '');

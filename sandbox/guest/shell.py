@@ -30,8 +30,8 @@ class Session:
         return not self._turn.locked()
 
     async def run(self, command: str, timeout: float, limit: int, send: Send) -> dict[str, Any]:
-        """Run `command`, its output going to `send` as it comes; see `operations` for the result. A run that is
-        cancelled stops its command before this returns."""
+        """Run `command`, its output going to `send` as it comes; see `operations` for the result. A run
+        that is cancelled stops its command before this returns."""
         halted = asyncio.Event()
         return await unhurried(self._in_turn(command, timeout, limit, send, halted), halted)
 
@@ -101,7 +101,7 @@ class Shells:
 def operations(desk: GuestDesk) -> dict[str, Operation]:
     """What the host may ask for; each streams the merged output and bounds it to `limit` bytes.
 
-    `shell.run` {session, timeout, limit}, the command as bytes → {code, stopped: ""|"time"|"output"|"cancelled",
+    `shell.run` {session, timeout, limit}, the command as bytes → {code, stopped: ""|"time"|"output",
     omitted, ended, folder, seconds}; `ended`: the shell itself is gone, and the next command gets a new one.
     `shell.restart` {session} → {}. `process.run` {language: python|bash, timeout, limit}, the code as bytes →
     {code, stopped, omitted, out_of_memory, seconds}; without a desktop nothing it started outlives it.

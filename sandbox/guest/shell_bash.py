@@ -104,8 +104,8 @@ class Bash:
         return ""
 
     def begin(self, command: str, output: Output, stirred: asyncio.Event) -> asyncio.Future[int]:
-        """Run `command`, its output fed to `output`; the future holds its exit code when it has ended, or when
-        the shell itself has."""
+        """Run `command`, its output fed to `output`; the future holds its exit code when it has ended, or
+        that of the shell where this ended first."""
         self._output.drain()
         if self._between.total:
             output.feed(b"[Printed in the background since the last command:]\n" + self._between.rest())
@@ -134,8 +134,8 @@ class Bash:
         self._output.paced = lambda: self._between.flooded
 
     async def interrupt(self) -> None:
-        """Stop the running command with everything it started, as Ctrl-C does; where that does not help within
-        GRACE, the shell ends with it. What ran before it goes on."""
+        """Stop the running command with everything it started, as Ctrl-C does; where that does not help
+        within GRACE, the shell ends with it. What ran before it goes on."""
         done = self._done
         if done is None:
             return

@@ -1,4 +1,4 @@
-"""What a command prints, bounded: the beginning at once, the end when it is over, and a word on the middle."""
+"""What a command prints, bounded: the beginning at once, the end when it is over, a word on the middle."""
 
 from __future__ import annotations
 

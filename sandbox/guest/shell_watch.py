@@ -45,7 +45,8 @@ class Watch:
                 if left <= 0:
                     return "time"
                 first = asyncio.FIRST_COMPLETED
-                await asyncio.wait({done, halting, self._pumping}, timeout=min(left, 0.5), return_when=first)
+                events: set[asyncio.Future[Any]] = {done, halting, self._pumping}
+                await asyncio.wait(events, timeout=min(left, 0.5), return_when=first)
             return ""
         finally:
             halting.cancel()

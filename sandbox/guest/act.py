@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.guest.call import Call, PeerError
-from sandbox.guest.damage import DamageLog
 from sandbox.guest.desk import GuestDesk
-from sandbox.guest.display import Display
 from sandbox.guest.hands import Hands, StepRefused
 from sandbox.guest.keys import UnknownKey
 from sandbox.guest.peer import Operation
-from sandbox.guest.rects import Rect, changed
 from sandbox.guest.settle import MEMORY, Area, Stillness
+from sandbox.guest.watch import Watch, area, box, differing, share
 
 HOVER = (0.02, 0.12, 0.03)
 """Patience (quiet, longest, first) with what the pointer's arrival alone changes: no effect of a click."""
@@ -36,7 +34,7 @@ def operations(desk: GuestDesk) -> dict[str, Operation]:
 class Patience:
     """Seconds without change that make a picture still, and seconds after which nobody waits any longer."""
 
-    quiet: float = 0.07
+    quiet: float = 0.06
     longest: float = 3.0
 
 
@@ -66,7 +64,8 @@ class Actor:
         """Do `steps` in order. With `settle` ({quiet, longest} in seconds) wait for stillness and measure.
 
         Result: pointer; where it was measured also settled, seconds, region_changed and screen_changed
-        (0–1), touched (`region`, [x, y, width, height], changed, though it may look as before again).
+        (0–1), touched (`region`, [x, y, width, height], changed, though it may look as before again),
+        elsewhere ([x, y, width, height] around what changed outside `region`, or null).
         PeerError step_refused or key_unknown: nothing stays pressed.
         """
         steps = list(call.arguments.get("steps") or [])
@@ -77,7 +76,7 @@ class Actor:
                     await self._hands.do(steps)
                 found: dict[str, Any] = {}
             else:
-                patience = Patience(float(wanted.get("quiet", 0.07)), float(wanted.get("longest", 3.0)))
+                patience = Patience(float(wanted.get("quiet", 0.06)), float(wanted.get("longest", 3.0)))
                 found = await self._measured(steps, patience, call.arguments.get("region"))
         except UnknownKey as error:
             raise PeerError("key_unknown", str(error)) from error
@@ -93,38 +92,39 @@ class Actor:
             raise PeerError("display_missing")
         started = time.monotonic()
         size = (display.width, display.height)
-        near: Area = (0, 0, *size) if region is None else _area(region, size)
+        whole: Area = (0, 0, *size)
+        near = whole if region is None else area(region, size)
+        still = Stillness(started, size, patience.quiet, patience.longest, restless=self._known())
         damage = display.damage()
         try:
             async with self._turn:
-                watch = _Watch(display, damage)
-                before = await self._do(steps, watch, size)
-            still = Stillness(
-                time.monotonic(), size, patience.quiet, patience.longest, restless=self._known()
-            )
+                watch = Watch(display, damage)
+                before = await self._do(steps, watch, still)
+            still.start = time.monotonic()
             await watch.until(still)
         finally:
             damage.close()
-        self._restless += [(time.monotonic(), area) for area in still.moving]
-        after = display.pixels()
-        ignored = [*still.restless, *still.moving]
+        self._restless += [(time.monotonic(), moving) for moving in still.moving]
+        differs = differing(before, display.pixels(), [*still.restless, *still.moving])
         return {
             "settled": still.settled,
             "seconds": round(time.monotonic() - started, 4),
-            "region_changed": _changed(before, after, near, ignored),
-            "screen_changed": _changed(before, after, (0, 0, *size), ignored),
+            "region_changed": share(differs, near),
+            "screen_changed": share(differs, whole),
             "touched": still.touched(near),
+            "elsewhere": box(differs, near),
         }
 
-    async def _do(self, steps: Sequence[Mapping[str, Any]], watch: _Watch, size: tuple[int, int]) -> Any:
+    async def _do(self, steps: Sequence[Mapping[str, Any]], watch: Watch, still: Stillness) -> Any:
         """Do the steps; the picture as it was before the first that can have an effect."""
         at = next((n for n, step in enumerate(steps) if step.get("do") not in STILL), 0)
         try:
-            if at:
-                await self._hands.begin(steps[:at])
-                await watch.until(Stillness(time.monotonic(), size, *HOVER))
+            there = self._hands.pointer
+            await self._hands.begin(steps[:at])
+            if self._hands.pointer != there:
+                await watch.until(Stillness(time.monotonic(), still.size, *HOVER))
             before = watch.begin()
-            await self._hands.begin(steps[at:])
+            await self._hands.begin(steps[at:], lambda seconds: watch.glance(still, seconds))
         finally:
             self._hands.let_go()
         return before
@@ -134,51 +134,3 @@ class Actor:
         now = time.monotonic()
         self._restless = [(seen, area) for seen, area in self._restless if now - seen < MEMORY]
         return [area for _seen, area in self._restless]
-
-
-class _Watch:
-    """Tells a Stillness what really looks different, wherever the server says that something was drawn."""
-
-    def __init__(self, display: Display, damage: DamageLog) -> None:
-        self._display = display
-        self._damage = damage
-        self._seen = self.begin()
-
-    def begin(self) -> Any:
-        """Forget what happened so far; the picture as it is now, an array (h, w) of 32-bit pixels."""
-        self._damage.take()
-        self._seen = self._display.pixels()
-        return self._seen.copy()
-
-    async def until(self, still: Stillness) -> None:
-        """Return when `still` has no more patience."""
-        while (wait := still.patience(time.monotonic())) > 0:
-            if not await self._damage.wait(wait):
-                continue
-            drawn = self._damage.take()
-            now = self._display.pixels()
-            found = [part for rect in drawn for part in self._differing(rect, now)]
-            self._seen = now
-            still.saw(time.monotonic(), [(r.x, r.y, r.x + r.width, r.y + r.height) for r in found])
-
-    def _differing(self, rect: Rect, now: Any) -> list[Rect]:
-        cut = rect.within(self._display.width, self._display.height)
-        return changed(self._seen, now, cut) if cut else []
-
-
-def _area(region: Sequence[int], size: tuple[int, int]) -> Area:
-    x, y, width, height = (int(number) for number in region)
-    return max(0, x), max(0, y), min(size[0], x + width), min(size[1], y + height)
-
-
-def _changed(before: Any, after: Any, area: Area, ignored: Sequence[Area]) -> float:
-    """The share of pixels of `area` that differ, those in `ignored` aside; 0.0 for an empty area."""
-    left, top, right, bottom = area
-    if right <= left or bottom <= top:
-        return 0.0
-    old, new = before[top:bottom, left:right], after[top:bottom, left:right]
-    differs = old != new
-    for other in ignored:
-        across = slice(max(0, other[0] - left), max(0, other[2] - left))
-        differs[max(0, other[1] - top) : max(0, other[3] - top), across] = False
-    return float(differs.mean())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from sandbox.guest.hearing import Hearing
@@ -20,6 +20,9 @@ GLIDE = 12
 GLIDE_PAUSE = 0.008
 MOST_SCROLL = 100
 LONGEST_WAIT = 300.0
+
+
+Glance = Callable[[float], Awaitable[object]]
 
 
 class StepRefused(ValueError):
@@ -75,10 +78,15 @@ class Hands:
         finally:
             self.let_go()
 
-    async def begin(self, steps: Sequence[Mapping[str, Any]]) -> None:
-        """The same, with keys left down that a step pressed; the caller sees to `let_go`."""
+    async def begin(self, steps: Sequence[Mapping[str, Any]], glance: Glance = asyncio.sleep) -> None:
+        """The same, with keys left down that a step pressed; the caller sees to `let_go`. `glance` is called
+        with seconds where a step asks for a look in between."""
         for step in steps:
-            await self._step(step)
+            if step.get("do") == "glance":
+                self._x.sync()
+                await glance(float(step.get("seconds", 0.0)))
+            else:
+                await self._step(step)
         self._x.sync()
 
     def let_go(self) -> None:

@@ -13,9 +13,10 @@ FIRST = 0.3
 NEAR = 12
 """Pixels between two changes that belong to the same thing."""
 SMALL = 0.05
-"""What share of the screen blinks or spins at most."""
-TIMES, SPAN = 5, 0.35
-"""A small area that changed so often, over so many seconds, does so by itself."""
+"""Changes next to one another are one thing up to this share of the screen."""
+TIMES, SPAN, WIDE_SPAN = 5, 0.35, 1.0
+"""An area that changed so often, over so many seconds, does so by itself; one as large as the screen has to
+do it for WIDE_SPAN seconds more."""
 MEMORY = 10.0
 """Seconds for which an area is known to move by itself after it was seen to."""
 
@@ -40,7 +41,7 @@ class Stillness:
 
     start: float
     size: tuple[int, int]
-    quiet: float = 0.07
+    quiet: float = 0.06
     longest: float = 3.0
     first: float = FIRST
     restless: Sequence[Area] = ()
@@ -59,21 +60,23 @@ class Stillness:
             spot.area = union(area, spot.area)
             spot.times += now > spot.last
             spot.last = now
-            spot.restless = spot.times >= TIMES and spot.last - spot.first >= SPAN
+            share = _size(spot.area) / (self.size[0] * self.size[1])
+            spot.restless = spot.times >= TIMES and spot.last - spot.first >= SPAN + share * WIDE_SPAN
 
     def patience(self, now: float) -> float:
         """Seconds to wait on, from `now`; 0.0 when it is still or has lasted too long."""
-        changed = [spot.last for spot in self._spots if not spot.restless]
-        end = max(changed) + self.quiet if changed else self.start + max(self.quiet, self.first)
-        if not changed and self._spots:
-            end = self.start + self.quiet
+        first = self.quiet if self._spots else max(self.quiet, self.first)
+        end = max(self._last + self.quiet, self.start + first)
         return max(0.0, min(end, self.start + self.longest) - now)
 
     @property
     def settled(self) -> bool:
         """Whether it ended because of stillness; to be asked when `patience` is 0.0."""
-        changed = [spot.last for spot in self._spots if not spot.restless]
-        return not changed or max(changed) + self.quiet <= self.start + self.longest
+        return self._last + self.quiet <= self.start + self.longest
+
+    @property
+    def _last(self) -> float:
+        return max((spot.last for spot in self._spots if not spot.restless), default=0.0)
 
     @property
     def moving(self) -> list[Area]:
@@ -110,6 +113,13 @@ def _meets(area: Area, other: Area, gap: int = 0) -> bool:
     )
 
 
+def _size(area: Area) -> int:
+    return (area[2] - area[0]) * (area[3] - area[1])
+
+
 def _belongs(area: Area, other: Area, limit: float) -> bool:
-    left, top, right, bottom = union(area, other)
-    return _meets(area, other, NEAR) and (right - left) * (bottom - top) <= limit
+    """Whether both are one thing: small together, or much of the same place."""
+    if not _meets(area, other, NEAR):
+        return False
+    together = _size(union(area, other))
+    return together <= limit or 2 * min(_size(area), _size(other)) >= together

@@ -22,6 +22,8 @@ AREAS: dict[str, bool] = {
     "elements": True,
     "clipboard": True,
     "browser": True,
+    "shell": False,
+    "files": False,
 }
 """Modules of this package with `operations(desk)`, and whether they need a screen."""
 

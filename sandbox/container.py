@@ -24,7 +24,7 @@ class MachineConfig:
     """What a machine may use. `memory_mb` and `cpus` are capped by what the engine's host has.
 
     A machine without `desktop` only runs code. `volume` is what lies at /workspace, by default one that all
-    machines of this user share.
+    machines of this user share, and `workspace_mb` how large that may grow while somebody is attached.
     """
 
     name: str = "orion-sandbox"
@@ -34,6 +34,7 @@ class MachineConfig:
     pids: int = 512
     screen: tuple[int, int] = (1280, 800)
     volume: str = ""
+    workspace_mb: int = 10_240
     labels: Mapping[str, str] = field(default_factory=dict)
     desktop: bool = True
 
@@ -52,6 +53,7 @@ def code_machine(config: MachineConfig) -> MachineConfig:
         cpus=1.0,
         pids=128,
         volume=config.workspace,
+        workspace_mb=config.workspace_mb,
         labels=config.labels,
         desktop=False,
     )

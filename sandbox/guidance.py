@@ -22,15 +22,15 @@ _FAMILIES = {
 
 
 def installing(platform: str = sys.platform, os_release: Path = Path("/etc/os-release")) -> str:
-    """How an engine is installed here, as one sentence or two."""
+    """How an engine is installed here, without the last full stop."""
     if platform == "darwin":
-        return _("Install Docker Desktop or Podman Desktop and open it once.")
+        return _("Install Docker Desktop or Podman Desktop and open it once")
     if platform == "win32":
-        return _("Install Docker Desktop or Podman Desktop (with WSL 2) and open it once.")
+        return _("Install Docker Desktop or Podman Desktop (with WSL 2) and open it once")
     command = _command(os_release)
     if command:
-        return _("In a terminal: {command}. Then log in again.").format(command=command)
-    return _("Install Docker or Podman with the package manager of your system, then log in again.")
+        return _("In a terminal: {command}. Then log in again").format(command=command)
+    return _("Install Docker or Podman with the package manager of your system, then log in again")
 
 
 def starting(platform: str = sys.platform, which: Mapping[str, bool] | None = None) -> str:
@@ -38,18 +38,18 @@ def starting(platform: str = sys.platform, which: Mapping[str, bool] | None = No
     here = which if which is not None else {name: bool(shutil.which(name)) for name in ("docker", "podman")}
     if platform in ("darwin", "win32"):
         if here.get("podman") and not here.get("docker"):
-            return _("In a terminal: podman machine start.")
-        return _("Open Docker Desktop and wait until it says that it runs.")
+            return _("In a terminal: podman machine start")
+        return _("Open Docker Desktop and wait until it says that it runs")
     if here.get("podman") and not here.get("docker"):
-        return _("In a terminal: systemctl --user enable --now podman.socket.")
-    return _("In a terminal: sudo systemctl start docker.")
+        return _("In a terminal: systemctl --user enable --now podman.socket")
+    return _("In a terminal: sudo systemctl start docker")
 
 
 def allowing(platform: str = sys.platform) -> str:
     """How a user gets the right to use the engine here."""
     if platform in ("darwin", "win32"):
-        return _("Open Docker Desktop as this user, or ask whoever set it up.")
-    return _("In a terminal: sudo usermod -aG docker $USER. Then log in again.")
+        return _("Open Docker Desktop as this user, or ask whoever set it up")
+    return _("In a terminal: sudo usermod -aG docker $USER. Then log in again")
 
 
 def _command(os_release: Path) -> str:

@@ -149,4 +149,4 @@ def _build(
 def _failed(text: str, spoken: list[str]) -> SandboxError:
     if "no space left" in f"{text} {' '.join(spoken)}".lower():
         return SandboxError("engine_disk_full", reason=text)
-    return SandboxError("build_failed", reason=" ".join(text.split())[:400], lines="\n".join(spoken[-8:]))
+    return SandboxError("build_failed", reason=" ".join(text.split())[:400], lines=" / ".join(spoken[-8:]))

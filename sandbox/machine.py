@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sandbox import container
 from sandbox.container import LABEL, SPEC, MachineConfig
+from sandbox.disk_watch import DiskWatch
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError
 from sandbox.image import NAME, ImageBuilder
@@ -65,6 +66,7 @@ class Machine:
         self.volume_identity = ""
         self._operations = dict(operations or {})
         self._id = ""
+        self._watch: DiskWatch | None = None
 
     async def start(self, told: Callable[[str], None] = lambda step: None) -> Guest:
         """Create or start the container and attach to it; `told` hears "creating", "starting", "attaching".
@@ -75,8 +77,10 @@ class Machine:
         from sandbox.channel import attach
 
         thing = await self.up(told)
+        await self.leave()
         told("attaching")
         self.guest = await attach(thing, self._operations)
+        self._watch = DiskWatch(self.engine, thing, self.config.workspace_mb)
         return self.guest
 
     async def up(self, told: Callable[[str], None] = lambda step: None) -> Any:
@@ -98,6 +102,8 @@ class Machine:
         guest, self.guest = self.guest, None
         if guest is not None:
             await guest.close()
+        if self._watch is not None:
+            await self._watch.close()
 
     async def stop(self) -> None:
         """End the container and remove it; /workspace stays. Idempotent."""
@@ -144,8 +150,8 @@ class Machine:
         return bytes(written).decode("utf-8", "replace")
 
     async def wait_lost(self) -> SandboxError:
-        """Wait until the guest is gone and say why: engine_gone, container_gone, container_out_of_memory or
-        guest_gone."""
+        """Wait until the guest is gone and say why: engine_gone, container_gone, container_out_of_memory,
+        workspace_full, engine_disk_low or guest_gone."""
         guest = self.guest
         why = await guest.wait_lost() if guest is not None else "guest_ended"
         return await self.why_lost(why)
@@ -159,6 +165,8 @@ class Machine:
         except SandboxError as error:
             return error
         state = seen.attrs["State"] if seen is not None else {}
+        if self._watch is not None and self._watch.verdict is not None:
+            return self._watch.verdict
         if seen is None or seen.id != self._id or not state.get("Running"):
             if state.get("OOMKilled"):
                 return SandboxError("container_out_of_memory", memory_mb=self.config.memory_mb)

@@ -79,20 +79,26 @@ class Beside(QSplitter):
         self._narrow = self.width() < round((CHAT_LEAST + PANE_LEAST) * factor)
         instead = self._narrow and self.open
         inside = self._inside.indexOf(pane) >= 0
-        if instead and not inside:
-            self._inside.insertWidget(0, pane, 1)
-            pane.show()
-        elif inside and not instead:
-            shown = self.open
-            self._inside.removeWidget(pane)
-            self.addWidget(pane)
-            pane.setVisible(shown)
+        if instead != inside:
+            self._move(pane, inside=instead)
         self._chats.setVisible(not instead)
         self._column.setMinimumWidth(0 if self._narrow else round(CHAT_LEAST * factor))
         pane.setMinimumWidth(0 if self._narrow else round(PANE_LEAST * factor))
         if self.open and not self._narrow:
             wide = round(self.width() * self._share)
             self.setSizes([self.width() - wide, wide])
+
+    def _move(self, pane: QWidget, *, inside: bool) -> None:
+        """Let the pane stand in the chat's place, or beside it; the keyboard stays where it is in it."""
+        focused, shown = self.window().focusWidget(), self.open
+        if inside:
+            self._inside.insertWidget(0, pane, 1)
+        else:
+            self._inside.removeWidget(pane)
+            self.addWidget(pane)
+        pane.setVisible(shown)
+        if focused is not None and pane.isAncestorOf(focused):
+            focused.setFocus()
 
     def _on_moved(self, _place: int, _handle: int) -> None:
         sizes = self.sizes()

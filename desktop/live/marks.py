@@ -88,7 +88,7 @@ class Marks:
         for number in [number for number, mark in self._marks.items() if mark.until <= now]:
             del self._marks[number]
         if self._at is not None and self._target is not None:
-            share = 1 - exp(-seconds / GLIDE)
+            share = 1 - exp(-max(0.0, seconds) / GLIDE)
             gap = (self._target[0] - self._at[0], self._target[1] - self._at[1])
             near = hypot(*gap) < 0.7
             self._at = (

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from runtime.errors import OrionError
+
 if TYPE_CHECKING:
-    pass
+    from sandbox.files import GuestFiles
 
 Sort = Literal["file", "folder", "link", "other"]
 
@@ -64,3 +67,68 @@ class Copy(Protocol):
     async def remove_folders(self, paths: Sequence[str]) -> None:
         """Remove these folders where they are empty, in the order given."""
         ...
+
+
+def guest_copy(files: GuestFiles) -> Copy:
+    """The guest's /workspace."""
+    return _GuestCopy(files)
+
+
+class _GuestCopy:
+    def __init__(self, files: GuestFiles) -> None:
+        self._files = files
+
+    async def list(self) -> Listing:
+        with _spoken():
+            listing = await self._files.list()
+        sorts: dict[str, Sort] = {"file": "file", "folder": "folder", "link": "link"}
+        return Listing(
+            tuple(
+                Found(entry.path, sorts.get(entry.kind, "other"), entry.size, entry.mode, entry.sha256)
+                for entry in listing.entries
+            ),
+            tuple(path for path, _why in listing.skipped),
+            listing.complete,
+        )
+
+    async def get(self, paths: Sequence[str], limit: int) -> dict[str, bytes]:
+        with _spoken():
+            return {
+                found.path: found.data
+                async for found in self._files.get_many(paths, limit=limit)
+                if not found.error
+            }
+
+    async def put(self, wanted: Sequence[Wanted]) -> dict[str, str]:
+        from sandbox.files import Put
+
+        puts = [Put(one.path, one.content, mode=one.mode, expected=one.expected) for one in wanted]
+        with _spoken():
+            return _codes(await self._files.put_many(puts))
+
+    async def remove(self, expected: Mapping[str, str]) -> dict[str, str]:
+        with _spoken():
+            return _codes(await self._files.remove_many(list(expected.items())))
+
+    async def remove_folders(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            with _spoken():
+                await self._files.remove_folder(path)
+
+
+def _codes(refused: Mapping[str, str]) -> dict[str, str]:
+    """A file that changed meanwhile is no fault: the next look sees it."""
+    return {path: "changed" if code in ("conflict", "missing") else code for path, code in refused.items()}
+
+
+@contextmanager
+def _spoken() -> Iterator[None]:
+    from sandbox.errors import SandboxError
+    from sandbox.guest.call import PeerError, PeerGone
+
+    try:
+        yield
+    except SandboxError as error:
+        raise OrionError(error.code, fault="tool", **error.fields) from error
+    except (PeerError, PeerGone) as error:
+        raise OrionError("sync_interrupted", fault="tool", reason=str(error)) from error

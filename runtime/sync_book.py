@@ -71,14 +71,15 @@ class Decision:
 class Book:
     """`base`: the last common state of each file; `pending`: the copy's state where it differs from that;
     `owed`: what the copy must still be given, valid while it is in the first state; `meant`: states that an
-    application which has begun leaves on the host; `left_out`: files that cannot be synced, with a code;
-    `gone`: folders that are no longer in the copy."""
+    application (of `meant_by`) or its undoing leaves on the host; `left_out`: files that cannot be synced,
+    each with a code; `gone`: folders that are no longer in the copy."""
 
     volume: str = ""
     base: dict[str, Mark] = field(default_factory=dict)
     pending: dict[str, State] = field(default_factory=dict)
     owed: dict[str, Turn] = field(default_factory=dict)
     meant: dict[str, State] = field(default_factory=dict)
+    meant_by: str = ""
     left_out: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
@@ -141,6 +142,7 @@ class Book:
             "pending": _stored(self.pending),
             "owed": _turns(self.owed),
             "meant": _stored(self.meant),
+            "meant_by": self.meant_by,
             "left_out": self.left_out,
             "gone": self.gone,
             "runs": [
@@ -177,6 +179,7 @@ class Book:
             pending=pending,
             owed=_read_turns(stored["owed"]),
             meant={str(path): _state(state) for path, state in stored["meant"].items()},
+            meant_by=str(stored["meant_by"]),
             left_out={str(path): str(code) for path, code in stored["left_out"].items()},
             gone=[str(folder) for folder in stored["gone"]],
             runs=[

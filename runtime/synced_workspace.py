@@ -121,6 +121,8 @@ class SyncedWorkspace:
                 continue  # it vanished or changes just now; the next look sees it
             was = book.known(path)
             if host.files.get(path) == state:
+                if path in book.pending:
+                    steps[path] = (was, state)
                 book.set_base(path, state)
                 continue
             await asyncio.to_thread(self._keep_base, path, book, host)
@@ -128,10 +130,11 @@ class SyncedWorkspace:
             steps[path] = (was, state)
         for path in [path for path, state in book.pending.items() if host.files.get(path) == state]:
             book.set_base(path, book.pending[path])
+        book.left_out = {**host.odd, **seen.odd}
         book.gone = sorted(
             folder
             for folder in {
-                above for path, state in book.pending.items() if not state for above in above(path)
+                over for path, state in book.pending.items() if not state for over in folders_above(path)
             }
             if folder not in seen.folders and not any(path.startswith(folder + "/") for path in seen.files)
         )
@@ -217,10 +220,10 @@ class SyncedWorkspace:
 
     async def _tidy(self, copy: Copy, removed: Iterable[str], seen: Side) -> None:
         """Remove the folders of the copy that were emptied, except those that every workspace has."""
-        above = {folder for path in removed for folder in above(path)} - set(FOLDERS)
+        above = {folder for path in removed for folder in folders_above(path)} - set(FOLDERS)
         if not above:
             return
-        full = {folder for path in (*seen.files, *seen.odd) for folder in above(path)}
+        full = {folder for path in (*seen.files, *seen.odd) for folder in folders_above(path)}
         empty = sorted(above - full, key=lambda folder: -folder.count("/"))
         if empty:
             await copy.remove_folders(empty)
@@ -250,7 +253,8 @@ def _is_path(path: str) -> bool:
     return "/".join(parts) == path and not is_temporary(parts[-1])
 
 
-def above(path: str) -> list[str]:
+def folders_above(path: str) -> list[str]:
+    """The folders a path lies in, outermost first."""
     parts = path.split("/")
     return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
 
@@ -264,7 +268,7 @@ def _collisions(known: Iterable[str], found: Iterable[str]) -> list[str]:
     names: dict[str, str] = {}
     colliding = []
     for path in (*sorted(known), *sorted(found)):
-        for prefix in (*above(path), path):
+        for prefix in (*folders_above(path), path):
             folded = unicodedata.normalize("NFC", prefix).casefold()
             if names.setdefault(folded, prefix) != prefix:
                 colliding.append(path)

@@ -36,7 +36,8 @@ class Session:
         return await unhurried(self._in_turn(command, timeout, limit, send, halted), halted)
 
     async def restart(self) -> None:
-        """End the shell with everything it started; the next command gets a new one at home."""
+        """End the shell with everything it started and still knows of; the next command gets a new one at
+        home."""
         bash, self._bash = self._bash, None
         if bash is not None:
             await bash.kill()
@@ -54,6 +55,7 @@ class Session:
             started = time.monotonic()
             done = bash.begin(command, watch.output, watch.stirred)
             why = await watch.until(done, timeout)
+            self._folder = bash.folder or self._folder
             if why:
                 await bash.interrupt()
             bash.end()

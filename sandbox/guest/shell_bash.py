@@ -150,16 +150,23 @@ class Bash:
             if not done.done():  # an interruption may have swallowed the line that marks the end
                 self._say("\n" + _MARK.format(number=self._number, code=130))
         if not done.done():
-            self._signal(signal.SIGKILL)
+            await self._end(self._before)
         await asyncio.to_thread(shell_processes.kill_family, self.pid, self._before)
         await asyncio.wait({done})
 
     async def kill(self) -> None:
-        """End it and everything it started."""
+        """End it and everything it started and still knows of."""
+        await self._end(frozenset())
+        self._output.close()
+
+    async def _end(self, spared: frozenset[tuple[int, int]]) -> None:
+        """End it and its family; it is held still first, since it would go on with what comes next, and its
+        death would hide who descends from it."""
+        self._signal(signal.SIGSTOP)
+        await asyncio.to_thread(shell_processes.kill_family, self.pid, spared)
         self._signal(signal.SIGKILL)
         await self._exit
-        await asyncio.to_thread(shell_processes.kill_family, self.pid)
-        self._output.close()
+        await asyncio.to_thread(shell_processes.kill_family, self.pid, spared)
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):

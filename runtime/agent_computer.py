@@ -32,11 +32,11 @@ from runtime.wheel import Wheel
 from runtime.workspace import Workspace
 
 if TYPE_CHECKING:
-    from sandbox.actions import ActionEvent
     from sandbox.computer import Computer
 
     from runtime.review import Review
     from runtime.session import Session
+    from sandbox.actions import ActionEvent
     from sandbox.channel import Guest
     from sandbox.screen import Screen
 
@@ -101,6 +101,7 @@ class AgentComputer:
         self._actions = Interruptible()
         self._hands = Hands(self, self._wheel, self._actions)
         self._turn: asyncio.Task[None] | None = None
+        self._pushed = False
         self._idle: asyncio.TimerHandle | None = None
         self._stopping: asyncio.Task[None] | None = None
 
@@ -209,12 +210,10 @@ class AgentComputer:
         keeps it from running; an image that is missing is not built here.
         """
         self._hold(session)
-        if self.state.phase == "no_image":
-            raise OrionError("image_missing", fault="tool", **self.state.fields)
         await self._life.start()
-        if self._turn is None or self._turn.done():
+        if not self._pushed:
             await self._push()
-            self._turn = asyncio.create_task(self._until_idle(session), name="turn on the computer")
+            self._pushed = True
         if self._computer is None:
             raise await self.gone()
         return self._computer
@@ -307,14 +306,15 @@ class AgentComputer:
             listener(event)
 
     def _hold(self, session: str) -> None:
-        """Let `session` be the one that works. Raises OrionError `computer_in_use`."""
-        if self._wheel.session == session:
-            return
-        other = self.worker
+        """Let `session` be the one that works until its turn ends. Raises OrionError `computer_in_use`."""
         if self._turn is not None and not self._turn.done():
-            title = other.title if other is not None else ""
+            if self._wheel.session == session:
+                return
+            title = other.title if (other := self.worker) is not None else ""
             raise OrionError("computer_in_use", title=title or _("another chat"))
         self._wheel.give(session)
+        self._pushed = False
+        self._turn = asyncio.create_task(self._until_idle(session), name="turn on the computer")
         self.told_wheel()
 
     async def _until_idle(self, session: str) -> None:
@@ -341,19 +341,21 @@ class AgentComputer:
         """Collect what the agent changed; a computer that goes meanwhile keeps it in its volume."""
         from sandbox.guest.peer import PeerError, PeerGone
 
-        if self.guest is not None and self._wheel.session:
+        if self.guest is not None:
             with suppress(*KNOWN, PeerGone, PeerError):
                 await self.review.collect(self._wheel.session, turn)
 
     def _came(self, guest: Guest) -> None:
-        from sandbox.audit import AuditLog
         from sandbox.computer import Computer
 
         from runtime.guest_copy import guest_copy
+        from sandbox.audit import AuditLog
+        from sandbox.files import GuestFiles
 
         audit = AuditLog(self._around.home.audit / "computer_use_log.jsonl")
         self._computer = Computer(guest, audit, self._seen, None)
-        self.review.attach(guest_copy(guest.bulk), self._machines.identity)
+        self._pushed = False
+        self.review.attach(guest_copy(GuestFiles(guest.bulk)), self._machines.identity)
 
     def _gone(self, why: OrionError) -> None:
         self._computer = None

@@ -144,8 +144,8 @@ class Bash:
         while not done.done() and time.monotonic() < until:
             fresh = [one for one in shell_processes.family(self.pid) if (one.pid, one.born) not in told]
             told |= shell_processes.ids(fresh)
+            self._signal(signal.SIGINT)  # first: else it would take the end of its child for its own affair
             shell_processes.send(fresh, signal.SIGINT)
-            self._signal(signal.SIGINT)
             await asyncio.wait({done}, timeout=STEP)
             if not done.done():  # an interruption may have swallowed the line that marks the end
                 self._say("\n" + _MARK.format(number=self._number, code=130))

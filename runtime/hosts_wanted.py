@@ -55,16 +55,21 @@ class Neighbourhood(Protocol):
 class HostsWanted:
     """The door through which everything goes that leaves the computer; see sandbox.egress. Fails closed.
 
-    `worker` is the session that works with the computer, "" for none; `told` hears of questions. Used from
-    the runtime's loop; closed by AgentComputer.
+    `worker` is the session that works with the computer, "" for none; `told` hears of questions, which wait
+    `patience` seconds. Used from the runtime's loop; closed by AgentComputer.
     """
 
     def __init__(
-        self, around: Neighbourhood, worker: Callable[[], str], told: Callable[[HostWanted], None]
+        self,
+        around: Neighbourhood,
+        worker: Callable[[], str],
+        told: Callable[[HostWanted], None],
+        patience: float = PATIENCE,
     ) -> None:
         self._around = around
         self._worker = worker
         self._told = told
+        self._patience = patience
         self._allowed: dict[tuple[str, str, int], float] = {}
         self._refused: dict[tuple[str, str, int], float] = {}
         self._asking: dict[tuple[str, str, int], asyncio.Task[bool]] = {}
@@ -152,7 +157,7 @@ class HostsWanted:
         wanted = HostWanted(question.id, host, port, session)
         self._told(wanted)
         try:
-            decision = await worker.ask(question, PATIENCE)
+            decision = await worker.ask(question, self._patience)
         finally:
             self._told(replace(wanted, answered=True))
         if decision.choice != "approve":

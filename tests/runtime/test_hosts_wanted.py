@@ -7,9 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
-
-from runtime import hosts_wanted
 from runtime.assemble import Runtime
 from runtime.computer_events import HostWanted
 from runtime.events import Trust
@@ -115,10 +112,10 @@ def test_many_connections_make_one_question(fresh_home: Path) -> None:
     asyncio.run(many())
 
 
-def test_nobody_there_and_no_answer_refuse(fresh_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_there_and_no_answer_refuse(fresh_home: Path) -> None:
     async def silent() -> None:
         async with _door(fresh_home) as door:
-            monkeypatch.setattr(hosts_wanted, "PATIENCE", 0.02)
+            door.hosts = HostsWanted(door.runtime, lambda: door.worker, door.told.append, patience=0.02)
             assert not await door.hosts.permit("slow.example", 443)
             received = await door.watch.until("approval_received")
             assert received.decision == "expired"

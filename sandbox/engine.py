@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -75,10 +76,10 @@ class Engine:
             return work(self.client)
         except SandboxError:
             raise
+        except docker.errors.DockerException as error:  # one of its kinds is also an error of requests
+            raise failure(error) from error
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise SandboxError("engine_gone", host=self.host, reason=_short(error)) from error
-        except docker.errors.DockerException as error:
-            raise failure(error) from error
 
     async def info(self) -> dict[str, Any]:
         """What the engine says of itself and its machine; asked once."""
@@ -176,8 +177,8 @@ def _places(env: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
         sockets += [Path(run) / "docker.sock", Path(run) / "podman/podman.sock"]
     sockets += [Path("/run/podman/podman.sock")]
     sockets += [home / ".local/share/containers/podman/machine/podman.sock"]
-    for socket in sockets:
-        yield f"unix://{socket}", {}
+    for place in sockets:
+        yield f"unix://{place}", {}
 
 
 def _context(env: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -196,51 +197,51 @@ def _context(env: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
 def _knock(address: str, options: dict[str, Any]) -> Any:
     """A client of the engine at `address` that answered. Raises SandboxError."""
     import docker
+    import docker.constants
     import docker.errors
     import requests.exceptions
 
     if address.startswith("unix://"):
         _look(address)
-    client = None
+    ours = docker.constants.DEFAULT_DOCKER_API_VERSION
+    options = {**options, "base_url": address, "use_ssh_client": address.startswith("ssh://")}
+    api = None
     try:
-        client = docker.DockerClient(
-            base_url=address,
-            timeout=KNOCK,
-            use_ssh_client=address.startswith("ssh://"),
-            max_pool_size=16,
-            **options,
-        )
-        version = str(client.version()["ApiVersion"])
+        api = docker.APIClient(version=ours, timeout=KNOCK, **options)
+        found = str(api.version(api_version=False)["ApiVersion"])
     except docker.errors.APIError as error:
-        _close(client)
         raise SandboxError("engine_failed", reason=_short(error)) from error
     except (docker.errors.DockerException, requests.exceptions.RequestException, OSError) as error:
-        _close(client)
-        if "too old" in str(error) or "minimum" in str(error):
-            raise SandboxError("engine_old", host=address, found=_short(error)) from error
         if "permission denied" in str(error).lower():
             raise SandboxError("engine_refused", host=address, steps=guidance.allowing()) from error
         raise SandboxError("engine_stopped", host=address, steps=guidance.starting()) from error
-    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
-        client.close()
-        raise SandboxError("engine_old", host=address, found=version)
-    client.api.timeout = ANSWER
-    return client
+    except (KeyError, TypeError, ValueError) as error:
+        raise SandboxError("engine_failed", reason=_short(error)) from error
+    finally:
+        if api is not None:
+            api.close()
+    if _numbers(found) < OLDEST:
+        raise SandboxError("engine_old", host=address, found=found)
+    spoken = min(found, ours, key=_numbers)
+    return docker.DockerClient(version=spoken, timeout=ANSWER, max_pool_size=16, **options)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
 
 
 def _look(address: str) -> None:
-    place = Path(address.removeprefix("unix://"))
-    try:
-        there = place.exists()
-    except PermissionError as error:
-        raise SandboxError("engine_refused", host=address, steps=guidance.allowing()) from error
-    if not there:
-        raise SandboxError("engine_missing", steps=guidance.installing())
-
-
-def _close(client: Any) -> None:
-    if client is not None:
-        client.close()
+    """Raise SandboxError where the socket of an engine is not there, not ours or answers nobody."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(KNOCK)
+        try:
+            probe.connect(address.removeprefix("unix://"))
+        except FileNotFoundError as error:
+            raise SandboxError("engine_missing", steps=guidance.installing()) from error
+        except PermissionError as error:
+            raise SandboxError("engine_refused", host=address, steps=guidance.allowing()) from error
+        except OSError as error:
+            raise SandboxError("engine_stopped", host=address, steps=guidance.starting()) from error
 
 
 def _short(error: Exception) -> str:

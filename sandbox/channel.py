@@ -110,7 +110,7 @@ async def attach(container: Any, operations: Mapping[str, Operation]) -> Guest:
 def _exec(container: Any, role: str, token: str) -> tuple[Line, bytes, str]:
     """Start one process of the guest; blocks. Returns its connection, early bytes and the engine's number."""
     api = container.client.api
-    environment = {"PYTHONPATH": "/opt/orion", "ORION_GUEST": token, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {"PYTHONPATH": "/opt/orion", "ORION_GUEST": f"/run/orion|{token}", "PYTHONDONTWRITEBYTECODE": "1"}
     made = api.exec_create(
         container.id, [*COMMAND, role, token], stdin=True, workdir="/", environment=environment
     )

@@ -38,24 +38,25 @@ def main(arguments: list[str]) -> int:
     """`control TOKEN` runs the guest until its stream ends, `bulk TOKEN` gives it its second stream. The host
     makes a token for each time it attaches."""
     role, token = arguments
-    path = f"{os.environ.get('ORION_RUN', FOLDER)}/guest-{token}.sock"
+    folder = os.environ.get("ORION_RUN", FOLDER)
+    path, tag = f"{folder}/guest-{token}.sock", f"{folder}|{token}"
     if role == "bulk":
         return hand_over(path, PATIENCE)
     reading, writing = keep_protocol()
-    os.environ[reign.TAG] = token
+    os.environ[reign.TAG] = tag
     os.environ.pop("PYTHONPATH", None)
     try:
-        asyncio.run(_Guest(token, path).serve(reading, writing))
+        asyncio.run(_Guest(tag, path).serve(reading, writing))
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
-        reign.end(token)
+        reign.end(tag)
     return 0
 
 
 class _Guest:
-    def __init__(self, token: str, path: str) -> None:
-        self._token, self._path = token, path
+    def __init__(self, tag: str, path: str) -> None:
+        self._tag, self._path = tag, path
         self._desk = GuestDesk()
         self._operations: dict[str, Operation] = {"desk": self._on_desk}
         self._over = asyncio.Event()
@@ -90,7 +91,7 @@ class _Guest:
 
     async def _open(self) -> None:
         """What takes its time and need not hold up the hello: an older guest's end, the screen, the areas."""
-        await asyncio.to_thread(reign.begin, self._token)
+        await asyncio.to_thread(reign.begin, self._tag)
         name = os.environ.get("DISPLAY", "")
         if name:
             display = await asyncio.to_thread(importlib.import_module, "sandbox.guest.display")

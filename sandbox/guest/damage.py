@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 from sandbox.guest.peer import PeerError
@@ -25,6 +26,7 @@ class Damage:
         self._logs: set[DamageLog] = set()
         self._damage = 0
         self._waiting = 0
+        self._descriptor = x.fileno()
         self.pointer = (0, 0)
 
     def log(self, pointer: bool) -> DamageLog:
@@ -42,6 +44,8 @@ class Damage:
         self._x.xinput_query_version()
         self._root.xinput_select_events([(xinput.AllMasterDevices, xinput.RawMotionMask)])
         self._damage = self._root.damage_create(damage.DamageReportBoundingBox)
+        self._x.sync()
+        self.drain()  # the server begins by calling the whole screen drawn
         self._x.sync()
 
     def forget(self, log: DamageLog) -> None:
@@ -87,13 +91,13 @@ class Damage:
         """Someone waits: read what the server says as it comes."""
         self._waiting += 1
         if self._waiting == 1:
-            asyncio.get_running_loop().add_reader(self._x.fileno(), self._on_readable)
+            asyncio.get_running_loop().add_reader(self._descriptor, self._on_readable)
 
     def ignore(self) -> None:
         """One fewer waits."""
         self._waiting -= 1
         if self._waiting == 0:
-            asyncio.get_running_loop().remove_reader(self._x.fileno())
+            asyncio.get_running_loop().remove_reader(self._descriptor)
 
     def _on_readable(self) -> None:
         try:
@@ -104,12 +108,16 @@ class Damage:
 
     def close(self) -> None:
         """Leave the server; logs hear nothing more."""
-        from Xlib.error import ConnectionClosedError
+        leave(self._x)
 
-        try:
-            self._x.close()
-        except (ConnectionClosedError, OSError):
-            return
+
+def leave(x: Any) -> None:
+    """End a connection to an X server, also one that is broken."""
+    from Xlib.error import ConnectionClosedError
+
+    with contextlib.suppress(ConnectionClosedError, OSError):
+        x.close()
+    x.display.socket.close()
 
 
 class DamageLog:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sandbox.guest.damage import Damage, DamageLog
+from sandbox.guest.damage import Damage, DamageLog, leave
 from sandbox.guest.peer import PeerError
 from sandbox.guest.rects import Rect
 from sandbox.guest.xwd import HEADER, Layout, layout
@@ -84,13 +84,8 @@ class Display:
 
     def close(self) -> None:
         """Leave the display."""
-        from Xlib.error import ConnectionClosedError
-
         self._damage.close()
-        try:
-            self.x.close()
-        except ConnectionClosedError:
-            return
+        leave(self.x)
 
 
 class DisplayMissing(Exception):

@@ -8,21 +8,25 @@ import time
 from collections.abc import Callable
 
 TAG = "ORION_GUEST"
-"""Variable in the environment of a guest and of all it starts, with the guest's token."""
+"""Variable in the environment of a guest and of all it starts: the guest's folder, `|` and its token."""
 
 GRACE = 1.0
 """Seconds between the request to end and the end by force."""
 
 
-def begin(token: str) -> None:
-    """End every process of other guests that is older than this one."""
-    mine = _born(os.getpid())
-    _end(lambda pid, tag: tag != token and (_born(pid), tag) < (mine, token))
+def begin(tag: str) -> None:
+    """End every process of other guests of the same folder that is older than this one."""
+    mine, folder = _born(os.getpid()), tag.partition("|")[0]
+
+    def older(pid: int, found: str) -> bool:
+        return found != tag and found.partition("|")[0] == folder and (_born(pid), found) < (mine, tag)
+
+    _end(older)
 
 
-def end(token: str) -> None:
+def end(tag: str) -> None:
     """End every process of this guest but itself."""
-    _end(lambda _, tag: tag == token)
+    _end(lambda _, found: found == tag)
 
 
 def _end(chosen: Callable[[int, str], bool]) -> None:
@@ -42,13 +46,17 @@ def _end(chosen: Callable[[int, str], bool]) -> None:
 
 
 def tagged() -> list[tuple[int, str]]:
-    """Processes of this user that a guest started, with the guest's token; zombies are not among them."""
+    """Processes of this user that a guest of this machine started, with their tag; zombies are not among
+    them, and neither are those of containers in it."""
     found = []
+    here = os.readlink("/proc/self/ns/pid")
     name = TAG.encode() + b"="
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
         try:
+            if os.readlink(f"/proc/{entry}/ns/pid") != here:
+                continue
             with open(f"/proc/{entry}/environ", "rb") as file:
                 tags = [item for item in file.read().split(b"\0") if item.startswith(name)]
         except OSError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import time
 from typing import Any
 
@@ -11,6 +10,7 @@ from sandbox.guest.desk import GuestDesk
 from sandbox.guest.display import Display
 from sandbox.guest.frames import encode
 from sandbox.guest.peer import Call, Operation, PeerError
+from sandbox.guest.pictures import jpeg, png
 from sandbox.guest.rects import Rect, changed, joined
 
 UNSEEN = 2
@@ -55,6 +55,7 @@ class _Watch:
 
     async def run(self, rate: float) -> dict[str, Any]:
         taking = asyncio.create_task(self._take())
+        due = time.monotonic()
         try:
             while True:
                 while self._unseen >= UNSEEN:
@@ -62,9 +63,11 @@ class _Watch:
                     await self._seen.wait()
                 if self._sent is not None:
                     await self._log.wait()
-                begun = time.monotonic()
+                now = time.monotonic()
+                if now < due:
+                    await asyncio.sleep(due - now)
+                due = max(due + 1 / rate, now)  # a frame that was late does not make the next one late
                 await self._frame()
-                await asyncio.sleep(1 / rate - (time.monotonic() - begun))
         finally:
             taking.cancel()
             self._log.close()
@@ -151,9 +154,4 @@ class _Wanted:
             image.paste(cursor, at, cursor)
         if self.size != image.size:
             image = image.resize(self.size, Image.Resampling.LANCZOS, reducing_gap=2.0)
-        out = io.BytesIO()
-        if self._form == "jpeg":
-            image.save(out, "JPEG", quality=self._quality)
-        else:
-            image.save(out, "PNG", compress_level=1)
-        return out.getvalue()
+        return jpeg(image, self._quality) if self._form == "jpeg" else png(image)

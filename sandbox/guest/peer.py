@@ -93,6 +93,11 @@ class Peer:
                 pass
             return await call.result()
 
+    async def wait_ended(self) -> str:
+        """Wait until the stream ends; the reason."""
+        await self._ended.wait()
+        return self.reason
+
     def close(self) -> None:
         """End the stream; `run()` returns soon after."""
         self._end("closed")

@@ -1,0 +1,89 @@
+"""The numbered list of what is on the screen, for models that see no pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sandbox.eyes import Line
+from sandbox.scaling import Point, Scaling
+
+READ = "text on screen"
+"""The role of what was only read out of the picture."""
+
+TYPED_INTO = frozenset({"entry", "text", "password text", "editbar", "spin button", "combo box", "terminal"})
+"""Roles that take text."""
+
+REPLACED = frozenset({"entry", "password text", "editbar", "spin button", "combo box"})
+"""Roles whose text is replaced, not added to, by typing into them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One thing on the screen; x, y, width and height in pixels of the screen, `number` as the model counts."""
+
+    number: int
+    role: str
+    name: str
+    value: str
+    states: tuple[str, ...]
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def centre(self) -> Point:
+        return self.x + self.width // 2, self.y + self.height // 2
+
+    def line(self, scaling: Scaling) -> str:
+        """As the model is shown it."""
+        parts = [f"{self.number}. {self.role}"]
+        if self.name:
+            parts.append(f'"{_flat(self.name)}"')
+        if self.value:
+            parts.append(f"= {_flat(self.value)!r}")
+        parts += [f"[{state}]" for state in self.states]
+        x, y = scaling.to_model(*self.centre)
+        return " ".join([*parts, f"at ({x}, {y})"])
+
+
+def numbered(found: Iterable[Mapping[str, Any]], lines: Iterable[Line]) -> list[Element]:
+    """Elements of the guest's answer, and lines of text where accessibility says nothing, numbered from 1."""
+    elements = [_element(each) for each in found]
+    named = [element for element in elements if element.name or element.value or element.width < 200]
+    elements += [_read(line) for line in lines if not any(_covers(element, line) for element in named)]
+    return [replace(element, number=at) for at, element in enumerate(elements, 1)]
+
+
+def shown(window: str, elements: Sequence[Element], scaling: Scaling, complete: bool) -> str:
+    """The list as text: the window in front first."""
+    lines = [f"Window: {_flat(window) or '(none)'}"]
+    lines += [element.line(scaling) for element in elements]
+    if not elements:
+        lines.append("Nothing on the screen can be named.")
+    if not complete:
+        lines.append("There is more than is listed here; scroll, or close a window.")
+    return "\n".join(lines)
+
+
+def _element(found: Mapping[str, Any]) -> Element:
+    x, y, width, height = (int(found[name]) for name in ("x", "y", "width", "height"))
+    states = tuple(str(state) for state in found.get("states") or ())
+    texts = (str(found.get(name) or "") for name in ("role", "name", "value"))
+    return Element(0, *texts, states, x, y, width, height)
+
+
+def _read(line: Line) -> Element:
+    return Element(0, READ, line.text, "", (), line.x, line.y, line.width, line.height)
+
+
+def _covers(element: Element, line: Line) -> bool:
+    x, y = line.x + line.width / 2, line.y + line.height / 2
+    inside = element.x <= x < element.x + element.width and element.y <= y < element.y + element.height
+    return inside and (element.height < 3 * line.height + 20 or bool(element.value))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -56,6 +56,8 @@ class Decisions:
 
     def keep_beside(self, chosen: Sequence[Proposal]) -> Decision:
         """Put the copy's file beside the host's under a name of its own, and let the host's stand."""
+        if not chosen:
+            raise OrionError("review_nothing")
         host = self._synced.host(self._book)
         decision = self._decision("beside", chosen)
         entries: list[tuple[Entry, int]] = []

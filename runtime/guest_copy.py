@@ -111,14 +111,17 @@ class _GuestCopy:
             return _codes(await self._files.remove_many(list(expected.items())))
 
     async def remove_folders(self, paths: Sequence[str]) -> None:
-        for path in paths:
-            with _spoken():
-                await self._files.remove_folder(path)
+        with _spoken():
+            for path in paths:
+                found = await self._files.look(path)
+                if found is not None and found[0] == "folder":
+                    await self._files.remove_many([(path, None)])
 
 
 def _codes(refused: Mapping[str, str]) -> dict[str, str]:
     """A file that changed meanwhile is no fault: the next look sees it."""
-    return {path: "changed" if code in ("conflict", "missing") else code for path, code in refused.items()}
+    meanwhile = ("conflict", "missing", "changing")
+    return {path: "changed" if code in meanwhile else code for path, code in refused.items()}
 
 
 @contextmanager

@@ -130,7 +130,7 @@ class SyncedWorkspace:
             steps[path] = (was, state)
         for path in [path for path, state in book.pending.items() if host.files.get(path) == state]:
             book.set_base(path, book.pending[path])
-        book.left_out = {**host.odd, **seen.odd}
+        book.left_out = {**host.odd, **seen.odd, **dict.fromkeys(book.owed, "sync_refused")}
         book.gone = sorted(
             folder
             for folder in {

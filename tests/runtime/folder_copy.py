@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class FolderCopy:
         self.fetched: list[str] = []
         self.unread: list[str] = []
         self.gone = False
-        self.before_put = lambda: None
+        self.before_put: Callable[[], None] = lambda: None
 
     async def list(self) -> Listing:
         self._alive()

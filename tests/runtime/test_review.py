@@ -6,6 +6,7 @@ The copy is a folder (FolderCopy); tests/runtime/test_guest_copy.py has the same
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -20,6 +21,9 @@ from runtime.sync_book import Book, BookFile
 from runtime.synced_workspace import SyncedWorkspace
 from runtime.workspace import Limits, Workspace
 from tests.runtime.folder_copy import FolderCopy, files
+
+SEEDS = range(int(os.environ.get("ORION_REVIEW_SEEDS", "30")))
+"""Of the campaigns; each takes a quarter of a second."""
 
 
 class Stage:
@@ -87,7 +91,9 @@ def test_each_kind_of_change_waits_and_then_reaches_the_folder(stage: Stage) -> 
         (stage.copy.root / "run.sh").chmod(0o755)
         stage.put("new/deep/d.bin", bytes(range(256)))
         change = await stage.review.collect("s1", "t1")
-        assert change is not None and change.origin.turn == "t1" and len(change.entries) == 5
+        assert change is not None
+        assert change.origin.turn == "t1"
+        assert len(change.entries) == 5
         assert files(stage.host) == before
         assert kinds(stage.review.pending) == {
             "a.txt": "modified",
@@ -98,12 +104,15 @@ def test_each_kind_of_change_waits_and_then_reaches_the_folder(stage: Stage) -> 
         }
         assert stage.told == [("s1", 5)]
         decision = await stage.review.apply()
-        assert stage.equal() and stage.review.pending == ()
+        assert stage.equal()
+        assert stage.review.pending == ()
         assert (stage.host / "run.sh").stat().st_mode & 0o111 == 0o111
         await stage.review.push()
-        assert stage.equal() and await stage.worked("t2") == ()
+        assert stage.equal()
+        assert await stage.worked("t2") == ()
         await stage.review.take_back(decision.id)
-        assert files(stage.host) == before and len(stage.review.pending) == 5
+        assert files(stage.host) == before
+        assert len(stage.review.pending) == 5
 
     asyncio.run(main())
 
@@ -116,10 +125,12 @@ def test_rejected_parts_go_in_the_copy_too_and_can_be_had_again(stage: Stage) ->
         worked = files(stage.copy.root)
         await stage.worked()
         decision = await stage.review.reject()
-        assert stage.equal() and stage.review.pending == ()
+        assert stage.equal()
+        assert stage.review.pending == ()
         assert not (stage.copy.root / "made").exists()
         await stage.review.take_back(decision.id)
-        assert files(stage.copy.root) == worked and len(stage.review.pending) == 2
+        assert files(stage.copy.root) == worked
+        assert len(stage.review.pending) == 2
 
     asyncio.run(main())
 
@@ -140,7 +151,8 @@ def test_hunks_are_taken_one_by_one(stage: Stage) -> None:
         with pytest.raises(OrionError, match="review_changed"):
             await stage.review.apply([Choice.of(proposal, [1])])
         await stage.review.reject([Choice.of(rest, [0])])
-        assert stage.equal() and stage.review.pending == ()
+        assert stage.equal()
+        assert stage.review.pending == ()
 
     asyncio.run(main())
 
@@ -185,7 +197,8 @@ def test_a_file_changed_on_both_sides_is_a_conflict_and_never_overwritten(stage:
         await stage.review.apply()
         assert (stage.host / "c.txt").read_text() == "sandbox\n"
         await stage.review.push()
-        assert stage.equal() and (stage.copy.root / "a.txt").read_text() == "mine\n"
+        assert stage.equal()
+        assert (stage.copy.root / "a.txt").read_text() == "mine\n"
         await stage.review.take_back(decision.id)
         assert "b (sandbox).txt" not in files(stage.host) | files(stage.copy.root)
         assert [(one.path, one.conflict) for one in stage.review.pending] == [("b.txt", True)]
@@ -248,12 +261,15 @@ def test_a_whole_run_is_undone_on_both_sides(stage: Stage, applied: bool) -> Non
         change = await stage.review.collect("s1", "t1")
         assert change is not None
         run = stage.review.run_of("s1", "t1")
-        assert run is not None and run.id == change.id
+        assert run is not None
+        assert run.id == change.id
         if applied:
             await stage.review.apply()
         assert await stage.review.undo(run.id) == ["a.txt", "b.txt", "x/y.txt"]
-        assert files(stage.host) == before and files(stage.copy.root) == before
-        assert stage.review.pending == () and not (stage.host / "x").exists()
+        assert files(stage.host) == before
+        assert files(stage.copy.root) == before
+        assert stage.review.pending == ()
+        assert not (stage.host / "x").exists()
         with pytest.raises(OrionError, match="review_unknown"):
             await stage.review.undo(run.id)
 
@@ -291,7 +307,8 @@ def test_undo_of_what_the_user_changed_since_is_refused(stage: Stage) -> None:
         with pytest.raises(OrionError, match="undo_conflict"):
             await stage.review.undo(stage.review.runs[0].id)
         await stage.review.push()
-        assert (stage.host / "a.txt").read_text() == "mine\n" and stage.equal()
+        assert (stage.host / "a.txt").read_text() == "mine\n"
+        assert stage.equal()
 
     asyncio.run(main())
 
@@ -361,7 +378,8 @@ def test_decisions_made_while_the_machine_is_off_reach_the_copy_later(stage: Sta
             await stage.review.push()
         stage.restart()
         await stage.review.push()
-        assert stage.equal() and stage.review.pending == ()
+        assert stage.equal()
+        assert stage.review.pending == ()
 
     asyncio.run(main())
 
@@ -377,7 +395,8 @@ def test_the_wire_that_breaks_in_a_decision_loses_nothing(stage: Stage) -> None:
             await stage.review.push()
         stage.copy.gone = False
         await stage.review.push()
-        assert stage.equal() and (stage.host / "a.txt").read_text() == "one\n"
+        assert stage.equal()
+        assert (stage.host / "a.txt").read_text() == "one\n"
 
     asyncio.run(main())
 
@@ -460,7 +479,8 @@ def test_a_removed_folder_goes_from_the_host_as_well(stage: Stage) -> None:
         (stage.copy.root / "old").rmdir()
         await stage.worked()
         await stage.review.apply()
-        assert not (stage.host / "old").exists() and (stage.host / "notes").exists()
+        assert not (stage.host / "old").exists()
+        assert (stage.host / "notes").exists()
 
     asyncio.run(main())
 
@@ -470,7 +490,8 @@ def test_equal_on_both_sides_is_no_question(stage: Stage) -> None:
         stage.user("a.txt", "same\n")
         stage.put("a.txt", "same\n")
         await stage.review.push()
-        assert stage.review.pending == () and stage.copy.sent == []
+        assert stage.review.pending == ()
+        assert stage.copy.sent == []
         stage.put("b.txt", "later same\n")
         await stage.worked()
         stage.user("b.txt", "later same\n")
@@ -548,14 +569,15 @@ async def decide(dice: random.Random, review: Review) -> None:
             await review.undo(dice.choice(review.runs).id)
 
 
-async def checked(stage: Stage, step: Coroutine[Any, Any, Any]) -> None:
+async def checked(step: Coroutine[Any, Any, Any]) -> None:
     """A step may be refused for what the world did, never for another reason."""
+    allowed = {"review_nothing", "review_changed", "review_conflict", "review_moved_on", "undo_conflict"}
+    allowed |= {"workspace_not_folder", "workspace_not_file", "workspace_conflict", "workspace_exists"}
     try:
         await step
     except OrionError as error:
-        allowed = {"review_nothing", "review_changed", "review_conflict", "review_moved_on", "undo_conflict"}
-        allowed |= {"workspace_not_folder", "workspace_not_file", "workspace_conflict", "workspace_exists"}
-        assert error.code in allowed, error
+        if error.code not in allowed:
+            raise
 
 
 async def settled(stage: Stage) -> None:
@@ -568,7 +590,7 @@ async def settled(stage: Stage) -> None:
         assert path in waiting or host.get(path) == copy.get(path), path
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_campaign_of_edits_on_both_sides_ends_in_agreement(tmp_path: Path, seed: int) -> None:
     stage = Stage(tmp_path)
     dice = random.Random(seed)
@@ -587,7 +609,7 @@ def test_a_campaign_of_edits_on_both_sides_ends_in_agreement(tmp_path: Path, see
             assert files(stage.host) == expected
             if dice.random() < 0.3:
                 stage.restart()
-            await checked(stage, decide(dice, stage.review))
+            await checked(decide(dice, stage.review))
         await settled(stage)
 
     asyncio.run(main())

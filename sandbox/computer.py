@@ -1,4 +1,4 @@
-"""Performs a model's actions on the agent's computer: each is checked, told to those who watch, and logged."""
+"""Performs a model's actions on the agent's computer: each is checked, told to watchers, and logged."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Working(Protocol):
 
 
 class Computer:
-    """One guest's computer, as its agent uses it. Used from one event loop; actions are done one at a time, in
-    the order in which they come. Nothing to close: guest, log and eyes have their owners."""
+    """One guest's computer, as its agent uses it. Used from one event loop; actions are done one at a time,
+    in the order in which they come. Nothing to close: guest, log and eyes have their owners."""
 
     def __init__(
         self,
@@ -121,12 +121,12 @@ class Computer:
         begun, number, name = time.monotonic(), next(self._ids), str(action.get("action") or "")
         what = Plan(name, summary=name.replace("_", " "))
         outcome = Outcome("The action was stopped.", failed=True)
-        told = False
+        announced = False
         try:
             try:
                 what = await self._planned(action)
                 self._tell(number, "begun", what, "", 0.0)
-                told = True
+                announced = True
                 outcome = await self._done(what, action, picture)
             except ActionRefused as refused:
                 outcome = Outcome(str(refused), failed=True)
@@ -135,7 +135,7 @@ class Computer:
             outcome = replace(outcome, seconds=time.monotonic() - begun)
             return outcome
         finally:
-            if not told:
+            if not announced:
                 self._tell(number, "begun", what, "", 0.0)
             verdict = "failed" if outcome.failed else outcome.verdict
             self._tell(number, "ended", what, verdict, time.monotonic() - begun)
@@ -238,7 +238,7 @@ class Computer:
         return text, elements
 
     async def _read(self, eyes: Eyes) -> list[Line]:
-        """Text in the picture; nothing where it cannot be read, because the rest of the list is still good."""
+        """Text in the picture; nothing where it cannot be read, because the rest is still good."""
         try:
             return await eyes.read(await self._screen.picture())
         except SandboxError:

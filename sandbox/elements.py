@@ -21,7 +21,7 @@ REPLACED = frozenset({"entry", "password text", "editbar", "spin button", "combo
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One thing on the screen; x, y, width and height in pixels of the screen, `number` as the model counts."""
+    """One thing on the screen; x, y, width, height in pixels of the screen, `number` as the model counts."""
 
     number: int
     role: str
@@ -71,8 +71,8 @@ def shown(window: str, elements: Sequence[Element], scaling: Scaling, complete: 
 def _element(found: Mapping[str, Any]) -> Element:
     x, y, width, height = (int(found[name]) for name in ("x", "y", "width", "height"))
     states = tuple(str(state) for state in found.get("states") or ())
-    texts = (str(found.get(name) or "") for name in ("role", "name", "value"))
-    return Element(0, *texts, states, x, y, width, height)
+    role, name, value = (str(found.get(member) or "") for member in ("role", "name", "value"))
+    return Element(0, role, name, value, states, x, y, width, height)
 
 
 def _read(line: Line) -> Element:

@@ -125,8 +125,10 @@ class Actor:
                 await watch.until(Stillness(time.monotonic(), still.size, *HOVER))
             before = watch.begin()
             await self._hands.begin(steps[at:], lambda seconds: watch.glance(still, seconds))
-        finally:
-            self._hands.let_go()
+        except BaseException:
+            self._hands.let_go(failed=True)
+            raise
+        self._hands.let_go()
         return before
 
     def _known(self) -> list[Area]:

@@ -40,7 +40,8 @@ class Hands:
         self._x = display
         self.keyboard = Keyboard(display)
         self._hearing = Hearing(display)
-        self._buttons: list[int] = []
+        self._buttons: set[int] = set()
+        self._fresh: set[int] = set()
 
     @classmethod
     def open(cls, name: str | None = None) -> Hands:
@@ -75,8 +76,10 @@ class Hands:
         have been done."""
         try:
             await self.begin(steps)
-        finally:
-            self.let_go()
+        except BaseException:
+            self.let_go(failed=True)
+            raise
+        self.let_go()
 
     async def begin(self, steps: Sequence[Mapping[str, Any]], glance: Glance = asyncio.sleep) -> None:
         """The same, with keys left down that a step pressed; the caller sees to `let_go`. `glance` is called
@@ -89,9 +92,13 @@ class Hands:
                 await self._step(step)
         self._x.sync()
 
-    def let_go(self) -> None:
-        """Release the keys."""
+    def let_go(self, *, failed: bool = False) -> None:
+        """Release the keys, and after a failure also the buttons that were pressed since the last time."""
         self.keyboard.release()
+        for button in self._fresh if failed else ():
+            self._buttons.discard(button)
+            self._x.xtest_fake_input(BUTTON_RELEASE, button)
+        self._fresh.clear()
         self._x.sync()
         self._hearing.forget()
 
@@ -141,10 +148,12 @@ class Hands:
         button = BUTTONS.get(name)
         if button is None:
             raise StepRefused(f"there is no mouse button {name!r}")
-        if down and button not in self._buttons:
-            self._buttons.append(button)
-        elif not down and button in self._buttons:
-            self._buttons.remove(button)
+        if down:
+            self._buttons.add(button)
+            self._fresh.add(button)
+        else:
+            self._buttons.discard(button)
+            self._fresh.discard(button)
         self._x.xtest_fake_input(BUTTON_PRESS if down else BUTTON_RELEASE, button)
         self._x.flush()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import socket
@@ -17,6 +18,8 @@ from sandbox import guidance
 from sandbox.errors import SandboxError
 
 T = TypeVar("T")
+Make = Callable[[float], Any]
+"""Makes a client of docker-py that waits that many seconds for an answer; who calls it closes the client."""
 
 ANSWER = 20.0
 """Seconds the engine may take to answer a request."""
@@ -34,9 +37,10 @@ class Engine:
     Every request runs in a thread of the engine's own, with a limit in time; no event loop is blocked.
     """
 
-    def __init__(self, client: Any, host: str) -> None:
-        self.client = client
+    def __init__(self, make: Make, host: str) -> None:
         self.host = host
+        self.make = make
+        self.client = make(ANSWER)
         self._threads = ThreadPoolExecutor(4, "engine")
         self._info: dict[str, Any] | None = None
 
@@ -47,7 +51,7 @@ class Engine:
         address that was named, _unreachable."""
         chosen = dict(os.environ if env is None else env)
         loop = asyncio.get_running_loop()
-        found: asyncio.Future[tuple[Any, str]] = loop.create_future()
+        found: asyncio.Future[tuple[Make, str]] = loop.create_future()
 
         def search() -> None:
             try:
@@ -110,31 +114,27 @@ def failure(error: Exception) -> SandboxError:
 
 def _tell(
     loop: asyncio.AbstractEventLoop,
-    found: asyncio.Future[tuple[Any, str]],
-    result: tuple[Any, str] | None,
+    found: asyncio.Future[tuple[Make, str]],
+    result: tuple[Make, str] | None,
     error: SandboxError | None,
 ) -> None:
     def settle() -> None:
         if found.done():
-            if result is not None:
-                result[0].close()
+            return
+        if error is not None:
+            found.set_exception(error)
         elif result is not None:
             found.set_result(result)
-        elif error is not None:
-            found.set_exception(error)
 
-    try:
+    with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
         loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # the loop was closed meanwhile
-        if result is not None:
-            result[0].close()
 
 
 # --- where an engine may be ----------------------------------------------------------------------------
 
 
-def _search(host: str, env: Mapping[str, str]) -> tuple[Any, str]:
-    """Try the places in order; returns a client and its address."""
+def _search(host: str, env: Mapping[str, str]) -> tuple[Make, str]:
+    """Try the places in order; returns what makes a client, and the address."""
     wanted = host or env.get("DOCKER_HOST", "")
     problems: list[SandboxError] = []
     for address, options in [(wanted, _tls(env))] if wanted else _places(env):
@@ -194,8 +194,8 @@ def _context(env: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
         return
 
 
-def _knock(address: str, options: dict[str, Any]) -> Any:
-    """A client of the engine at `address` that answered. Raises SandboxError."""
+def _knock(address: str, options: dict[str, Any]) -> Make:
+    """What makes clients of the engine at `address`, which answered. Raises SandboxError."""
     import docker
     import docker.constants
     import docker.errors
@@ -223,7 +223,7 @@ def _knock(address: str, options: dict[str, Any]) -> Any:
     if _numbers(found) < OLDEST:
         raise SandboxError("engine_old", host=address, found=found)
     spoken = min(found, ours, key=_numbers)
-    return docker.DockerClient(version=spoken, timeout=ANSWER, max_pool_size=16, **options)
+    return lambda timeout: docker.DockerClient(version=spoken, timeout=timeout, max_pool_size=16, **options)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import io
 import os
 import re
+import socket
 import tarfile
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox.engine import Engine, failure
+from sandbox.engine import Engine
 from sandbox.errors import SandboxError
 
 NAME = "orion-sandbox"
@@ -24,12 +25,19 @@ QUIET = 900.0
 
 _ROOM = Path(__file__).resolve().parent
 _STEP = re.compile(r"^step (\d+)/(\d+)\s*:\s*(.*)", re.IGNORECASE)
+_PROXIES = [name for base in ("http_proxy", "https_proxy", "no_proxy") for name in (base, base.upper())]
+"""What a build passes on to the programs that fetch packages."""
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class ImageBuilder:
-    """Builds the image from the files of this room; `image` and `guest` are the folders that are copied."""
+    """Builds the image `name` from the files of this room; `image` and `guest` are the folders it takes."""
 
-    def __init__(self, image: Path = _ROOM / "image", guest: Path = _ROOM / "guest") -> None:
+    def __init__(
+        self, image: Path = _ROOM / "image", guest: Path = _ROOM / "guest", name: str = NAME
+    ) -> None:
+        self._name = name
         self._folders = {"": image, "guest/guest": guest}
 
     @property
@@ -38,7 +46,7 @@ class ImageBuilder:
         digest = hashlib.sha256()
         for name, mode, data in self._files():
             digest.update(f"{name} {mode:o} {len(data)}\n".encode() + data)
-        return f"{NAME}:{digest.hexdigest()[:12]}"
+        return f"{self._name}:{digest.hexdigest()[:12]}"
 
     async def present(self, engine: Engine, tag: str = "") -> bool:
         """Whether the engine has the image (by default that of these files)."""
@@ -62,25 +70,24 @@ class ImageBuilder:
         replaces the Dockerfile's base image and `network` is that of the build (ORION_SANDBOX_BASE and
         ORION_SANDBOX_NETWORK by default). Raises SandboxError build_failed, engine_disk_full, engine_gone.
         """
-        loop, cancelled = asyncio.get_running_loop(), threading.Event()
-        arguments: dict[str, str] = {}
+        loop, tag = asyncio.get_running_loop(), self.tag
+        arguments = {name: value for name in _PROXIES if (value := os.environ.get(name))}
         if base := base or os.environ.get("ORION_SANDBOX_BASE", ""):
             arguments["BASE_IMAGE"] = base
-        options: dict[str, Any] = {"buildargs": arguments, "tag": self.tag}
+        options: dict[str, Any] = {"buildargs": arguments, "tag": tag}
         options["network_mode"] = network or os.environ.get("ORION_SANDBOX_NETWORK") or None
         context = await asyncio.to_thread(self.context)
 
         def say(line: str, part: float) -> None:
-            if not cancelled.is_set():
-                loop.call_soon_threadsafe(told, line, part)
+            loop.call_soon_threadsafe(told, line, part)
 
+        build = _Build(engine.make(QUIET), say)
         try:
-            await engine.call(lambda client: _build(client, context, options, say, cancelled))
+            await engine.call(lambda client: build.run(context, options))
         except asyncio.CancelledError:
-            cancelled.set()
+            build.cancel()
             raise
-        tag = self.tag
-        await engine.call(lambda client: client.api.tag(tag, NAME, "latest", force=True))
+        await engine.call(lambda client: client.api.tag(tag, self._name, "latest", force=True))
         return tag
 
     def context(self) -> bytes:
@@ -104,46 +111,55 @@ class ImageBuilder:
         return found
 
 
-def _build(
-    client: Any,
-    context: bytes,
-    options: Mapping[str, Any],
-    say: Callable[[str, float], None],
-    cancelled: threading.Event,
-) -> None:
-    """Send the context and read what the engine says until it is done."""
-    import docker.errors
+class _Build:
+    """One build, run in a thread; `cancel` ends it from another one."""
 
-    spoken: list[str] = []
-    part = 0.0
-    api = client.api
-    before, api.timeout = api.timeout, QUIET
-    try:
-        stream = api.build(
-            fileobj=io.BytesIO(context),
-            custom_context=True,
-            rm=True,
-            forcerm=True,
-            decode=True,
-            labels={LABEL: "1"},
-            **options,
-        )
-        for message in stream:
-            if cancelled.is_set():
-                stream.close()
-                return
-            text = str(message.get("stream") or message.get("status") or message.get("error") or "").strip()
-            if "error" in message:
-                raise _failed(text, spoken)
-            for line in text.splitlines():
-                if step := _STEP.match(line):
-                    part = (int(step[1]) - 1) / int(step[2])
-                spoken = [*spoken[-19:], line]
-                say(line, part)
-    except docker.errors.DockerException as error:
-        raise failure(error) from error
-    finally:
-        api.timeout = before
+    def __init__(self, client: Any, say: Callable[[str, float], None]) -> None:
+        self._client, self._say = client, say
+        self._cancelled = False
+        self._answers: list[Any] = []
+        client.api.hooks["response"].append(lambda answer, *_rest, **_options: self._answers.append(answer))
+
+    def run(self, context: bytes, options: Mapping[str, Any]) -> None:
+        """Send the context and read what the engine says until it is done."""
+        spoken: list[str] = []
+        part = 0.0
+        try:
+            stream = self._client.api.build(
+                fileobj=io.BytesIO(context),
+                custom_context=True,
+                rm=True,
+                forcerm=True,
+                decode=True,
+                labels={LABEL: "1"},
+                **options,
+            )
+            for message in stream:
+                if self._cancelled:
+                    return
+                text = str(
+                    message.get("stream") or message.get("status") or message.get("error") or ""
+                ).strip()
+                if "error" in message:
+                    raise _failed(text, spoken)
+                for line in _COLOURS.sub("", text).splitlines():
+                    if step := _STEP.match(line):
+                        part = (int(step[1]) - 1) / int(step[2])
+                    spoken = [*spoken[-19:], line]
+                    self._say(line, part)
+        finally:
+            # docker-py leaves the connection of a stream open that was not read to its end.
+            for answer in self._answers:
+                answer.close()
+            self._client.close()
+
+    def cancel(self) -> None:
+        """Cut the connection, at which the engine stops building, and the thread stops reading."""
+        self._cancelled = True
+        for answer in list(self._answers):
+            with contextlib.suppress(OSError, AttributeError):  # it has ended already
+                line = self._client.api._get_raw_response_socket(answer)
+                getattr(line, "_sock", line).shutdown(socket.SHUT_RDWR)
 
 
 def _failed(text: str, spoken: list[str]) -> SandboxError:

@@ -14,9 +14,10 @@ from PySide6.QtCore import (
     QRect,
     QSize,
     Qt,
+    QTimer,
 )
 from PySide6.QtGui import QFont, QPainter, QResizeEvent
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView, QWidget
 
 from desktop.live.wording import VERDICT_SIGNS, verdict_words
 from desktop.theme import Theme, mix
@@ -154,29 +155,38 @@ def _outcome(line: Line) -> str:
     return "  ".join(part for part in (words, f"{line.seconds:.1f} s") if part)
 
 
-class ActionLog(QListView):
-    """Follows the newest action while its end is in sight."""
+class ActionLog(QTreeView):
+    """Follows the newest action while its end is in sight. A tree without branches: unlike a list it does
+    not lay all lines out anew for each that comes."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.lines = ActionModel(self)
         self._follows = True
+        self._soon = QTimer(self)
+        self._soon.setObjectName("live actions")
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(0)
+        self._soon.timeout.connect(self.scrollToBottom)
         self._delegate = ActionDelegate(theme, self)
         self.setModel(self.lines)
         self.setItemDelegate(self._delegate)
-        self.setUniformItemSizes(True)
+        self.setUniformRowHeights(True)
+        self.setHeaderHidden(True)
+        self.setRootIsDecorated(False)
+        self.setIndentation(0)
         self.setAccessibleName(_("What the agent did on its computer"))
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(QTreeView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumHeight(2 * (self.fontMetrics().height() + 8))
 
     def see(self, seen: ActionSeen) -> None:
         """An action begins or has ended."""
         bar = self.verticalScrollBar()
-        self._follows = bar.value() >= bar.maximum() - 4
+        self._follows = self._soon.isActive() or bar.value() >= bar.maximum() - 4
         self.lines.see(seen)
         if self._follows:
-            self.scrollToBottom()
+            self._soon.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

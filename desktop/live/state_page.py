@@ -125,6 +125,7 @@ class StatePage(QScrollArea):
             made = self._remedy(remedy, state, first=place == 0)
             self.buttons[remedy] = made
             self._row.addWidget(made)
+            made.show()  # at once, so that it can take the keyboard
         self.cancel.setVisible(state.phase == "building")
         self._row.addWidget(self.cancel)
         self._row.addStretch(1)

@@ -24,6 +24,7 @@ AREAS: dict[str, bool] = {
     "browser": True,
     "shell": False,
     "files": False,
+    "relay": False,
 }
 """Modules of this package with `operations(desk)`, and whether they need a screen."""
 

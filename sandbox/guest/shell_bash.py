@@ -139,9 +139,10 @@ class Bash:
         done = self._done
         if done is None:
             return
-        told = set(self._before)
-        until = time.monotonic() + GRACE
-        while not done.done() and time.monotonic() < until:
+        told, again = set(self._before), time.monotonic() + GRACE / 2
+        while not done.done() and time.monotonic() < again + GRACE / 2:
+            if time.monotonic() > again:  # a program that was just starting may have missed the first
+                told = set(self._before)
             fresh = [one for one in shell_processes.family(self.pid) if (one.pid, one.born) not in told]
             told |= shell_processes.ids(fresh)
             self._signal(signal.SIGINT)  # first: else it would take the end of its child for its own affair

@@ -89,27 +89,30 @@ class ComputerLife:
                 async with asyncio.timeout(STARTING):
                     guest = await self._machines.start(lambda line: self._to("starting", line))
                 self._came(guest)
+                self._watch = asyncio.create_task(self._watched(), name="watch of the computer")
+                self._to("running")
+            except KNOWN as error:
+                raise self._fell(error) from error
             except asyncio.CancelledError:
-                await self._machines.forget()
-                self._release()
                 self._to("off")
                 raise
-            except KNOWN as error:
-                await self._machines.forget()
-                self._release()
-                raise self._fell(error) from error
-            self._watch = asyncio.create_task(self._watched(), name="watch of the computer")
-            self._to("running")
+            finally:
+                if self.state.phase != "running":
+                    await self._machines.forget()
+                    self._release()
+                if self.state.phase == "starting":  # a bug is on its way
+                    self._to("unavailable", code="computer_broken")
 
     async def _watched(self) -> None:
         """Wait for the machine to go; then everything on it ends, and the next start finds it anew."""
         why = as_orion(await self._machines.wait_lost())
-        self._watch = None
-        self._gone(why)
-        self.state = ComputerState("lost", why.code, why.fields)
-        await self._machines.forget()
-        self._release()
-        self._told(self.state)
+        async with self._changing:
+            self._watch = None
+            self.state = ComputerState("lost", why.code, why.fields)
+            self._told(self.state)
+            self._gone(why)
+            await self._machines.forget()
+            self._release()
 
     async def lost(self) -> OrionError:
         """Why the computer is gone, after one found its stream ended; waits for the watch to say so."""

@@ -115,6 +115,7 @@ class StageMachine:
         self.guest: StageGuest | None = None
         self.volume_identity = "stage"
         self.failing: SandboxError | None = None
+        self.broken = False
         self.starts = self.stops = self.resets = 0
         self.config: MachineConfig | None = None
         self.starting = asyncio.Event()
@@ -131,6 +132,8 @@ class StageMachine:
         if self.failing is not None:
             failing, self.failing = self.failing, None
             raise failing
+        broken, self.broken = self.broken, False
+        assert not broken
         stack = AsyncExitStack()
         operations = self.desk.operations()
         control, _ = await stack.enter_async_context(pair(guest=operations))

@@ -212,6 +212,22 @@ def test_stopping_while_it_starts(fresh_home: Path) -> None:
     asyncio.run(stops())
 
 
+def test_a_bug_in_the_start_ends_in_a_state(fresh_home: Path) -> None:
+    async def breaks() -> None:
+        async with staged(fresh_home, [SAY]) as stage:
+            stage.machine.broken = True
+            with pytest.raises(AssertionError):
+                await stage.computer.start()
+            assert (stage.computer.state.phase, stage.computer.state.code) == (
+                "unavailable",
+                "computer_broken",
+            )
+            await stage.computer.start()
+            assert stage.computer.state.phase == "running"
+
+    asyncio.run(breaks())
+
+
 def test_another_process_holds_it(fresh_home: Path) -> None:
     async def holds() -> None:
         async with staged(fresh_home, [SAY]) as stage:

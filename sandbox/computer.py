@@ -21,6 +21,8 @@ from sandbox.scaling import Point, Scaling
 from sandbox.verdict import LOOK_AFTER, Measured, Spots, Verdict, judge, told
 
 SETTLE = {"quiet": 0.06, "longest": 3.0}
+HOVER = {"quiet": 0.06, "longest": 1.0, "first": 0.1}
+"""Seconds: without change, at most in all, and for the first sign of an effect."""
 MOST_ACTIONS = 40
 ELEMENTS = 250
 
@@ -185,7 +187,7 @@ class Computer:
             asked["settle"] = SETTLE
             asked["region"] = [region.x, region.y, region.width, region.height] if region else None
         else:
-            asked["settle"] = SETTLE if what.action == "mouse_move" else None
+            asked["settle"] = HOVER if what.action == "mouse_move" else None
         answer = await self._control.call("input.act", **asked)
         if not what.measured:
             self._spots.moved_on()
@@ -198,8 +200,10 @@ class Computer:
             text = text.replace("; the screen changed there", "; the screen changed")
         if not clicked or what.point is None:
             self._spots.moved_on()
-        elif self._spots.clicked(what.action, what.point, verdict) >= LOOK_AFTER:
-            return await self._look(text, verdict, what.point)
+        else:
+            tries = self._spots.clicked(what.action, what.point, verdict)
+            if tries >= LOOK_AFTER:
+                return await self._look(f"{text} That makes {tries} in a row", verdict, what.point)
         return Outcome(text, await self._picture() if picture else None, verdict)
 
     async def _look(self, text: str, verdict: Verdict, point: Point) -> Outcome:
@@ -208,8 +212,8 @@ class Computer:
         x, y = self.scaling.to_model(part.x, part.y)
         width, height = self.scaling.to_model(part.width, part.height)
         advice = (
-            f" It is the second click there without effect: look at the picture, which shows the screen from "
-            f"({x}, {y}) to ({x + width}, {y + height}) enlarged, and aim again or do something else."
+            f": look at the picture, which shows the screen from ({x}, {y}) to ({x + width}, {y + height}) "
+            "enlarged, and aim again or do something else."
         )
         seen = await self._screen.picture(region=part, size=self.scaling.enlarged(part), pointer=True)
         return Outcome(text + advice, seen, verdict)

@@ -13,7 +13,7 @@ from sandbox.guest.desk import GuestDesk
 from sandbox.guest.hands import Hands, StepRefused
 from sandbox.guest.keys import UnknownKey
 from sandbox.guest.peer import Operation
-from sandbox.guest.settle import MEMORY, Area, Stillness
+from sandbox.guest.settle import FIRST, MEMORY, Area, Stillness
 from sandbox.guest.watch import Watch, area, box, differing, share
 
 HOVER = (0.02, 0.12, 0.03)
@@ -32,10 +32,18 @@ def operations(desk: GuestDesk) -> dict[str, Operation]:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds without change that make a picture still, and seconds after which nobody waits any longer."""
+    """Seconds without change that make a picture still, seconds after which nobody waits any longer, and
+    seconds for the first sign of an effect."""
 
     quiet: float = 0.06
     longest: float = 3.0
+    first: float = FIRST
+
+    @classmethod
+    def of(cls, wanted: Mapping[str, Any]) -> Patience:
+        """From a call's {quiet, longest, first}; what is left out is as above."""
+        known = {name: float(wanted[name]) for name in ("quiet", "longest", "first") if name in wanted}
+        return cls(**known)
 
 
 class Actor:
@@ -61,7 +69,7 @@ class Actor:
         return {"x": x, "y": y}
 
     async def on_act(self, call: Call) -> dict[str, Any]:
-        """Do `steps` in order. With `settle` ({quiet, longest} in seconds) wait for stillness and measure.
+        """Do `steps` in order. With `settle` ({quiet, longest, first}, seconds) wait for stillness and measure.
 
         Result: pointer; where it was measured also settled, seconds, region_changed and screen_changed
         (0–1), touched (`region`, [x, y, width, height], changed, though it may look as before again),
@@ -76,8 +84,7 @@ class Actor:
                     await self._hands.do(steps)
                 found: dict[str, Any] = {}
             else:
-                patience = Patience(float(wanted.get("quiet", 0.06)), float(wanted.get("longest", 3.0)))
-                found = await self._measured(steps, patience, call.arguments.get("region"))
+                found = await self._measured(steps, Patience.of(wanted), call.arguments.get("region"))
         except UnknownKey as error:
             raise PeerError("key_unknown", str(error)) from error
         except (StepRefused, KeyError, TypeError, ValueError) as error:
@@ -94,7 +101,7 @@ class Actor:
         size = (display.width, display.height)
         whole: Area = (0, 0, *size)
         near = whole if region is None else area(region, size)
-        still = Stillness(started, size, patience.quiet, patience.longest, restless=self._known())
+        still = Stillness(started, size, patience.quiet, patience.longest, patience.first, self._known())
         damage = display.damage()
         try:
             async with self._turn:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from resources.translation import _
+from runtime.computer_audit import ComputerAudit
 from runtime.computer_events import (
     ActionSeen,
     ClipboardCopied,
@@ -23,7 +24,7 @@ from runtime.errors import OrionError
 from runtime.hands import Hands
 from runtime.hosts_wanted import HostsWanted
 from runtime.interruptible import Interruptible
-from runtime.machines import Machines, Makers
+from runtime.machines import Machines, Makers, eyes
 from runtime.messages import JsonObject
 from runtime.network import Network
 from runtime.paths import Home
@@ -32,12 +33,11 @@ from runtime.wheel import Wheel
 from runtime.workspace import Workspace
 
 if TYPE_CHECKING:
-    from sandbox.computer import Computer
-
     from runtime.review import Review
     from runtime.session import Session
     from sandbox.actions import ActionEvent
     from sandbox.channel import Guest
+    from sandbox.computer import Computer
     from sandbox.screen import Screen
 
 T = TypeVar("T")
@@ -94,6 +94,8 @@ class AgentComputer:
             gone=self._gone,
         )
         self._listeners: list[Callable[[ComputerEvent], None]] = []
+        self.audit = ComputerAudit(around.home.audit)
+        self._eyes = eyes()
         self._computer: Computer | None = None
         self._review: Review | None = None
         self._wheel = Wheel()
@@ -200,6 +202,7 @@ class AgentComputer:
                 await self._turn
         await self.hosts.close()
         await self._life.close()
+        await self._eyes.close()
 
     # --- for tools ----------------------------------------------------------------------------------
 
@@ -225,8 +228,10 @@ class AgentComputer:
         *,
         where: Literal["desktop", "code"] = "desktop",
         yields: bool = True,
+        log: JsonObject | None = None,
     ) -> T:
-        """What `action` returns, run when no other runs.
+        """What `action` returns, run when no other runs; `log` ({call, action, arguments}) is entered into
+        the audit log before, for what is no action of `place.computer`, which enters its own.
 
         It is cancelled where the machine is lost, and with `yields` where the user takes the wheel. Raises
         OrionError as `ready`, `wheel_taken`, or with the code of the loss; what `action` itself raises goes
@@ -239,6 +244,8 @@ class AgentComputer:
                 raise OrionError("wheel_taken")
             computer = await self.ready(session)
             try:
+                if log is not None:
+                    await self.audit.enter("agent", session=session, **log)
                 place = await self._place(computer, where)
                 return await self._actions.run(action(place), yields=yields)
             except PeerGone as error:
@@ -346,14 +353,11 @@ class AgentComputer:
                 await self.review.collect(self._wheel.session, turn)
 
     def _came(self, guest: Guest) -> None:
-        from sandbox.computer import Computer
-
         from runtime.guest_copy import guest_copy
-        from sandbox.audit import AuditLog
+        from sandbox.computer import Computer
         from sandbox.files import GuestFiles
 
-        audit = AuditLog(self._around.home.audit / "computer_use_log.jsonl")
-        self._computer = Computer(guest, audit, self._seen, None)
+        self._computer = Computer(guest, self.audit.log, self._seen, self._eyes)
         self._pushed = False
         self.review.attach(guest_copy(GuestFiles(guest.bulk)), self._machines.identity)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from resources.translation import _
@@ -55,6 +56,7 @@ class Hands:
         self._wheel.before = await self._picture()
         self._wheel.files = await self._fingerprints()
         self._computer.told_wheel()
+        await self._computer.audit.enter("user", "take_wheel", {}, session=self._wheel.session)
 
     async def back(self, note: str) -> str:
         """Give the wheel back: the session hears what the user did, which is returned, sees the screen before
@@ -67,6 +69,8 @@ class Hands:
             else:
                 pictures = [found for found in (self._wheel.before, await self._picture()) if found]
                 text = self._wheel.account(note, await self._fingerprints(), len(pictures))
+                did = asdict(self._wheel.doings)
+                await self._computer.audit.enter("user", "hand_back", did, session=self._wheel.session)
                 self._wheel.give(self._wheel.session)
                 if session is not None:
                     session.resume(text, tuple(as_image(picture) for picture in pictures))

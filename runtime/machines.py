@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runtime.settings import Sandbox
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from sandbox.channel import Guest
     from sandbox.container import MachineConfig
     from sandbox.engine import Engine
+    from sandbox.eyes import Eyes
     from sandbox.guest.peer import Operation
     from sandbox.machine import Machine
 
@@ -52,6 +55,17 @@ def docker() -> Makers:
         return await ImageBuilder().build(engine, told=told)
 
     return Makers(find, machine, build)
+
+
+def eyes() -> Eyes:
+    """What reads the screen where accessibility says nothing: a child of this program, from source or frozen,
+    which starts when it is needed. Closed by the caller."""
+    from sandbox.eyes import Eyes
+
+    if getattr(sys, "frozen", False):
+        return Eyes((sys.executable, "--worker", "ocr"))
+    launch = Path(__file__).resolve().parent.parent / "desktop" / "launch.py"
+    return Eyes((sys.executable, str(launch), "--worker", "ocr"))
 
 
 def forbidden() -> bool:

@@ -66,7 +66,11 @@ class BrowserTool:
             return ok(text)
 
         try:
-            return await computer(context).run(context.session, act)
+            logged = {"do": arguments.action} | arguments.model_dump(
+                exclude={"action", "text"}, exclude_defaults=True
+            )
+            log = {"call": context.call, "action": "browser", "arguments": logged}
+            return await computer(context).run(context.session, act, log=log)
         except OrionError as error:
             return refused(error)
 

@@ -45,9 +45,10 @@ async def _door(home: Path) -> AsyncIterator[Door]:
 def test_the_users_list_needs_no_question(fresh_home: Path) -> None:
     async def listed() -> None:
         async with _door(fresh_home) as door:
-            door.runtime.save_settings({"sandbox.allowed_hosts": ["example.org"]})
+            door.runtime.save_settings({"sandbox.allowed_hosts": ["example.org", "192.168.7.5"]})
             assert await door.hosts.permit("example.org", 443)
-            assert door.hosts.named("example.org", 443)
+            assert door.hosts.named("192.168.7.5", 443)
+            assert not door.hosts.named("192.168.7.6", 443)
             assert not door.told
 
     asyncio.run(listed())

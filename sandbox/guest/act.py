@@ -69,7 +69,7 @@ class Actor:
         return {"x": x, "y": y}
 
     async def on_act(self, call: Call) -> dict[str, Any]:
-        """Do `steps` in order. With `settle` ({quiet, longest, first}, seconds) wait for stillness and measure.
+        """Do `steps` in order. With `settle` ({quiet, longest, first}) wait for stillness and measure.
 
         Result: pointer; where it was measured also settled, seconds, region_changed and screen_changed
         (0–1), touched (`region`, [x, y, width, height], changed, though it may look as before again),

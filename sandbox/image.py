@@ -18,7 +18,8 @@ from sandbox.engine import Engine
 from sandbox.errors import SandboxError
 
 NAME = "orion-sandbox"
-LABEL = "orion"
+LABEL = "orion.image"
+"""Not that of a machine: a container has the labels of its image too."""
 
 QUIET = 900.0
 """Seconds a build may go without a word; installing the packages is silent for minutes on a slow disk."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 IDENTITY = "orion.identity"
 """The label of a volume with a random text: a new volume of the same name has another one."""
+
+_GOING = 10.0
+"""Seconds until what another process began with the container is over."""
 
 _STOP = 2
 """Seconds the programs in the machine get to end; what counts is on /workspace, and written."""
@@ -201,44 +205,55 @@ def _seen(client: Any, name: str) -> Any:
 
 
 def _running(client: Any, arguments: Mapping[str, Any], say: Callable[[str], None]) -> Any:
+    """The running container of `arguments`; another process may be at the same thing at the same time."""
     import docker.errors
 
-    name, spec = arguments["name"], arguments["labels"][SPEC]
-    seen = _seen(client, name)
-    if seen is not None and seen.status == "running" and seen.labels.get(SPEC) == spec:
+    name, deadline = arguments["name"], time.monotonic() + _GOING
+    while True:
+        seen = _seen(client, name)
+        try:
+            if seen is not None and _is_wanted(seen, arguments):
+                seen.start()
+                return seen
+            _remove(client, name)
+            say("creating")
+            seen = client.containers.create(**arguments)
+            say("starting")
+            seen.start()
+        except docker.errors.ImageNotFound as error:
+            raise SandboxError("image_missing", image=arguments["image"]) from error
+        except docker.errors.APIError as error:
+            reason = " ".join(str(error.explanation or error).split())[-400:]
+            if error.status_code in (404, 409) and time.monotonic() < deadline:
+                time.sleep(0.05)  # between its making and its removal a container has a name and nothing else
+                continue
+            if "no space left" in reason.lower():
+                raise SandboxError("engine_disk_full", reason=reason) from error
+            raise SandboxError("start_failed", name=name, reason=reason) from error
         return seen
-    _remove(client, name)
-    say("creating")
-    try:
-        made = client.containers.create(**arguments)
-        say("starting")
-        made.start()
-    except docker.errors.ImageNotFound as error:
-        raise SandboxError("image_missing", image=arguments["image"]) from error
-    except docker.errors.APIError as error:
-        _remove(client, name)
-        reason = " ".join(str(error.explanation or error).split())[-400:]
-        if "no space left" in reason.lower():
-            raise SandboxError("engine_disk_full", reason=reason) from error
-        raise SandboxError("start_failed", name=name, reason=reason) from error
-    return made
+
+
+def _is_wanted(seen: Any, arguments: Mapping[str, Any]) -> bool:
+    alive = seen.status in ("created", "running")
+    return alive and seen.labels.get(SPEC) == arguments["labels"][SPEC]
 
 
 def _remove(client: Any, name: str) -> None:
+    """Remove the container and wait until it is gone, whoever removes it."""
     import docker.errors
 
-    seen = _seen(client, name)
-    if seen is None:
-        return
-    try:
-        if seen.status == "running":
-            seen.stop(timeout=_STOP)
-        seen.remove(force=True)
-    except docker.errors.NotFound:
-        return
-    except docker.errors.APIError as error:
-        if error.response is None or error.response.status_code != 409:
-            raise
+    deadline = time.monotonic() + _GOING
+    while (seen := _seen(client, name)) is not None:
+        try:
+            if seen.status == "running":
+                seen.stop(timeout=_STOP)
+            seen.remove(force=True)
+        except docker.errors.NotFound:
+            return
+        except docker.errors.APIError as error:
+            if error.status_code != 409 or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 def _volume_seen(client: Any, name: str) -> Any:
@@ -274,6 +289,6 @@ def _remove_volume(client: Any, name: str) -> None:
     except docker.errors.NotFound:
         return
     except docker.errors.APIError as error:
-        if error.response is not None and error.response.status_code == 409:
+        if error.status_code == 409:
             raise SandboxError("volume_in_use", name=name) from error
         raise

@@ -51,7 +51,6 @@ def main(arguments: list[str]) -> int:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
-        reign.end(tag)
     return 0
 
 
@@ -78,6 +77,7 @@ class _Guest:
                 task.cancel()
             await asyncio.gather(*work, *self._desk.tasks, return_exceptions=True)
             listener.close()
+            await asyncio.to_thread(reign.end, self._tag)
             if self._desk.display is not None:
                 self._desk.display.close()
 

@@ -1,4 +1,4 @@
-"""A host that follows a real X server's screen: whole at first, exact after that, never ahead of who looks."""
+"""A host that follows a real screen: whole at first, exact after that, never ahead of who looks."""
 
 from __future__ import annotations
 
@@ -168,11 +168,12 @@ def test_leaving_and_coming_back_shows_what_happened_meanwhile(server: tuple[str
 
 def test_who_takes_no_frames_gets_no_more_and_then_the_newest(server: tuple[str, Path]) -> None:
     """At most UNSEEN frames are under way; what was drawn meanwhile comes as one."""
-    from sandbox.guest.frames import Frames
+    from sandbox.guest.frames import Frames, Sent
 
     async def check() -> None:
         async with _stage(server) as stage:
-            frames, found = Frames(WIDTH, HEIGHT), []
+            frames = Frames(WIDTH, HEIGHT)
+            found: list[Sent] = []
             async with await stage.screen._bulk.open("screen.watch", rate=1000) as call:
                 for n in range(UNSEEN):
                     while len(found) <= n:

@@ -23,7 +23,7 @@ class Malformed(Exception):
 @dataclass(frozen=True, slots=True)
 class Request:
     """One request. `host` is the plain host that it asks for, `port` 80 unless it says another. `head` is
-    what goes to that host. The body has `length` bytes, or is `chunked`; `upgrade`: bytes follow without end."""
+    what goes to that host. The body has `length` bytes, or is `chunked`; `upgrade`: bytes follow on."""
 
     method: str
     host: str
@@ -215,8 +215,8 @@ class Sent:
 
 
 def server_name(hello: bytes) -> str | None:
-    """The plain host that a TLS ClientHello asks for, "" for none; None while `hello` is not all of it. Raises
-    Malformed for what is no such thing."""
+    """The plain host that a TLS ClientHello asks for, "" for none; None while `hello` is not all of it.
+    Raises Malformed for what is no such thing."""
     handshake = bytearray()
     position = 0
     while len(handshake) < 4 or len(handshake) < 4 + int.from_bytes(handshake[1:4], "big"):

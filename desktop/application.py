@@ -70,6 +70,7 @@ class Desktop(QObject):
         super().__init__()
         app.setWindowIcon(program_icon())
         self._home = home
+        self._workspace = home / "workspace"
         self._faults = Faults(self)
         self._faults.install(home / "logs")
         self._collector = Collector(self)
@@ -142,7 +143,18 @@ class Desktop(QObject):
         if saved := getattr(made, "saved", None):
             saved.connect(self.looks.take_settings)
             saved.connect(self.voice.take_settings)
+        if decided := getattr(made, "decided", None):
+            decided.connect(self.window.toast.say)
+        if opened := getattr(made, "open_requested", None):
+            opened.connect(self._open_file)
         return made
+
+    def _open_file(self, path: str) -> None:
+        """Open a file of the workspace with the program the desktop has for it."""
+        from PySide6.QtCore import QUrl
+        from PySide6.QtGui import QDesktopServices
+
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._workspace / path)))
 
     # --- what happens ---------------------------------------------------------------------------------
 
@@ -160,6 +172,7 @@ class Desktop(QObject):
             self.window.chats.show_placeholder("loading", _("Starting…"))
 
     def _on_ready(self, overview: dict[str, Any]) -> None:
+        self._workspace = Path(overview["workspace"])
         self.looks.take_settings(overview["settings"])
         self.voice.take_settings(overview["settings"])
         self.window.header.set_choices(overview["profiles"], overview["models"])

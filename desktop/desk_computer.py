@@ -169,7 +169,7 @@ async def steer(desk: Desk, steps: list[Step]) -> None:
 
 async def hand_back(desk: Desk, note: str) -> str:
     """Give the wheel back with a note; returns what the agent was told, "" where the wheel was not taken."""
-    return await desk.computer.computer.hand_back(note) or ""
+    return await desk.computer.computer.hand_back(note)
 
 
 async def pause(desk: Desk) -> None:

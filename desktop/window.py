@@ -137,6 +137,11 @@ class MainWindow(QMainWindow):
         if section and (show_section := getattr(widget, "show_section", None)):
             show_section(section)
 
+    def refresh_page(self, name: str) -> None:
+        """Have a page read anew what it shows, if it was opened before."""
+        if refresh := getattr(self._page_widgets.get(name), "refresh", None):
+            refresh()
+
     def show_chat(self) -> None:
         """Bring the chat back and let the user write."""
         self.stack.setCurrentWidget(self.chat_page)

@@ -99,6 +99,7 @@ class LiveConductor(QObject):
         pane.copy_requested.connect(self._copy)
         pane.paste_requested.connect(self._paste)
         pane.close_requested.connect(self.close)
+        pane.review_requested.connect(partial(self._window.show_page, "review"))
         self._bridge.pictured.connect(pane.view.on_pictured)
         self._window.beside.set_pane(pane)
         for event in self._latest.values():
@@ -112,6 +113,8 @@ class LiveConductor(QObject):
             self._latest[event.type] = event
         elif self._pane is None and not self._closed:
             self.open()
+        if event.type == "review_changed":
+            self._window.refresh_page("review")
         self._show(event)
 
     def _show(self, event: Any) -> None:

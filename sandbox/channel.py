@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.errors import SandboxError
+from sandbox.guest import peer
 from sandbox.guest.peer import Operation, Peer, PeerError, PeerGone
 from sandbox.hijack import Hijacked, Line, line
 from sandbox.screen import Screen
@@ -79,9 +80,12 @@ class Guest:
             await self.screen.close()
 
 
-async def attach(container: Any, operations: Mapping[str, Operation]) -> Guest:
+async def attach(
+    container: Any, operations: Mapping[str, Operation], *, patience: float = peer.PATIENCE
+) -> Guest:
     """Start a guest in a running container of docker-py and wait until it serves; one that was there before
-    ends. `operations` are what the guest may ask of this side. Raises SandboxError guest_failed."""
+    ends. `operations` are what the guest may ask of this side; after `patience` seconds without a word from
+    it, it is taken for dead. Raises SandboxError("guest_failed", reason)."""
     token = secrets.token_hex(8)
     opened = await asyncio.gather(
         *(asyncio.to_thread(_exec, container, role, token) for role in ("control", "bulk")),
@@ -93,7 +97,7 @@ async def attach(container: Any, operations: Mapping[str, Operation]) -> Guest:
             item[0].close()
         fault = next(item for item in opened if isinstance(item, BaseException))
         raise SandboxError("guest_failed", reason=str(fault)[:300]) from fault
-    guest = Guest(container, [_Stream(container, *item, operations) for item in lines])
+    guest = Guest(container, [_Stream(container, item, operations, patience) for item in lines])
     try:
         async with asyncio.timeout(PATIENCE):
             await guest.begin()
@@ -110,7 +114,11 @@ async def attach(container: Any, operations: Mapping[str, Operation]) -> Guest:
 def _exec(container: Any, role: str, token: str) -> tuple[Line, bytes, str]:
     """Start one process of the guest; blocks. Returns its connection, early bytes and the engine's number."""
     api = container.client.api
-    environment = {"PYTHONPATH": "/opt/orion", "ORION_GUEST": f"/run/orion|{token}", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        "PYTHONPATH": "/opt/orion",
+        "ORION_GUEST": f"/run/orion|{token}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     made = api.exec_create(
         container.id, [*COMMAND, role, token], stdin=True, workdir="/", environment=environment
     )
@@ -121,12 +129,17 @@ class _Stream:
     """One of the two streams."""
 
     def __init__(
-        self, container: Any, connection: Line, early: bytes, number: str, operations: Mapping[str, Operation]
+        self,
+        container: Any,
+        opened: tuple[Line, bytes, str],
+        operations: Mapping[str, Operation],
+        patience: float,
     ) -> None:
-        self._container, self._number = container, number
+        connection, early, self._number = opened
+        self._container = container
         self.words = bytearray()
         self._hijacked = Hijacked(connection, early, self._on_words, "guest")
-        self.peer = Peer(self._hijacked.reader, self._hijacked, operations, leads=True)
+        self.peer = Peer(self._hijacked.reader, self._hijacked, operations, leads=True, patience=patience)
 
     async def run(self) -> None:
         """Serve until the stream ends."""

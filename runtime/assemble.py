@@ -31,6 +31,7 @@ from runtime.session import Session
 from runtime.sessions import SessionStore
 from runtime.settings import Sandbox, Settings, load_settings, save_settings
 from runtime.spending import Spending
+from runtime.tools.bash import Bash
 from runtime.tools.browser import BrowserTool
 from runtime.tools.calculator import Calculator
 from runtime.tools.computer import ComputerTool
@@ -41,8 +42,10 @@ from runtime.tools.edit_file import EditFile
 from runtime.tools.list_directory import ListDirectory
 from runtime.tools.read_file import ReadFile
 from runtime.tools.registry import ToolRegistry
+from runtime.tools.run_code import RunCode
 from runtime.tools.runtime_info import RuntimeInfo
 from runtime.tools.search_files import SearchFiles
+from runtime.tools.str_replace_based_edit_tool import StrReplaceBasedEditTool
 from runtime.tools.tool import Tool
 from runtime.tools.write_file import WriteFile
 from runtime.workspace import Workspace
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from runtime.ollama_shelf import OllamaShelf
 
 TOOLS: tuple[Callable[[], Tool], ...] = (
+    Bash,
     BrowserTool,
     Calculator,
     ComputerElements,
@@ -64,8 +68,10 @@ TOOLS: tuple[Callable[[], Tool], ...] = (
     EditFile,
     ListDirectory,
     ReadFile,
+    RunCode,
     RuntimeInfo,
     SearchFiles,
+    StrReplaceBasedEditTool,
     WriteFile,
 )
 
@@ -179,9 +185,8 @@ class Runtime:
 
     def _native(self, model: str) -> tuple[NativeTool, ...]:
         """The tools of the computer that a service defines itself for `model`, in the size it sees."""
-        from sandbox.scaling import Scaling
-
         from runtime.providers.anthropic_models import native_tools
+        from sandbox.scaling import Scaling
 
         width, height = Scaling(self.sandbox.screen_width, self.sandbox.screen_height).model
         return native_tools(model, width, height)

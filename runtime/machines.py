@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runtime.settings import Sandbox
+from sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
     from sandbox.channel import Guest
@@ -176,16 +177,14 @@ class Machines:
         machines, self._code, self._desktop = (self._code, self._desktop), None, None
         engine, self._engine = self._engine, None
         for machine in machines:
-            if machine is not None and machine.guest is not None:
-                with suppress(Exception):
-                    await machine.guest.close()
+            if machine is not None:
+                await machine.leave()
         if engine is not None:
-            with suppress(Exception):
-                await engine.close()
+            await engine.close()
 
     async def close(self) -> None:
         """Stop the containers, within bounds, and let the engine go."""
-        with suppress(Exception):
+        with suppress(SandboxError, TimeoutError):
             async with asyncio.timeout(CLOSING):
                 await self.stop()
         await self.forget()

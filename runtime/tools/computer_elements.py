@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -12,9 +13,8 @@ from runtime.tools.computer_result import computer, refused, reported
 from runtime.tools.tool import Arguments, Definition, Failure, Result, ToolContext
 
 if TYPE_CHECKING:
-    from sandbox.computer import Outcome
-
     from runtime.agent_computer import Place
+    from sandbox.computer import Outcome
 
 Action = Literal["list", "click", "double_click", "type", "key", "scroll", "wait"]
 
@@ -54,12 +54,13 @@ class ComputerElements:
 
         async def act(place: Place) -> Result:
             assert place.computer is not None
-            who = {"session": context.session, "call": context.call, "picture": False}
-            outcome = await place.computer.perform(wanted, **who)
+            perform = partial(
+                place.computer.perform, session=context.session, call=context.call, picture=False
+            )
+            outcome = await perform(wanted)
             if outcome.failed or arguments.action == "list":
                 return reported(outcome)
-            after = await place.computer.perform({"action": "elements"}, **who)
-            return reported(_joined(outcome, after))
+            return reported(_joined(outcome, await perform({"action": "elements"})))
 
         try:
             return await computer(context).run(context.session, act)

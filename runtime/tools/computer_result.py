@@ -10,10 +10,10 @@ from runtime.pictures import as_image
 from runtime.tools.tool import Failure, FailureKind, Result, ToolContext, ok
 
 if TYPE_CHECKING:
+    from runtime.agent_computer import AgentComputer
     from sandbox.computer import Outcome
 
-    from runtime.agent_computer import AgentComputer
-
+SHOWN = "The screen as it is now:"
 _INVALID = ("action_",)
 """How codes begin that other arguments would help against."""
 
@@ -39,4 +39,4 @@ def reported(outcome: Outcome) -> Result:
     if outcome.failed:
         return Failure("error", outcome.text, details)
     images = (as_image(outcome.picture),) if outcome.picture is not None else ()
-    return ok(outcome.text, *images, **details)
+    return ok(outcome.text or SHOWN, *images, **details)

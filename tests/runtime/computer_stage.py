@@ -154,11 +154,14 @@ class StageMachine:
         self.guest.bulk.close()
         self._lost.set_result(SandboxError(code, reason="test"))
 
-    async def stop(self) -> None:
-        self.stops += 1
+    async def leave(self) -> None:
         guest, self.guest = self.guest, None
         if guest is not None:
             await guest.close()
+
+    async def stop(self) -> None:
+        self.stops += 1
+        await self.leave()
         self.stopped.set()
 
     async def reset(self) -> None:

@@ -49,7 +49,8 @@ def test_the_definition_is_medium_and_kept_in_the_sandbox() -> None:
     ],
 )
 def test_the_actions_of_all_versions_are_taken(arguments: dict[str, Any]) -> None:
-    assert ComputerTool().definition().arguments.model_validate(arguments)
+    taken = ComputerTool().definition().arguments.model_validate(arguments)
+    assert taken.model_dump(exclude_none=True) == arguments
 
 
 def test_without_a_computer_it_says_so(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -153,6 +154,7 @@ class _Relay:
     silent = threading.Event()
 
     def __init__(self) -> None:
+        self._engine = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._ends: list[socket.socket] = [self._listener]
@@ -166,7 +168,7 @@ class _Relay:
             except OSError:
                 return
             far = socket.socket(socket.AF_UNIX)
-            far.connect("/var/run/docker.sock")
+            far.connect(self._engine)
             self._ends += [near, far]
             for one, other in ((near, far), (far, near)):
                 self._threads.append(threading.Thread(target=self._carry, args=(one, other)))

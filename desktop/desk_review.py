@@ -31,19 +31,19 @@ async def review_detail(desk: Desk, path: str) -> Plain:
 async def review_apply(desk: Desk, choices: list[Plain]) -> Plain:
     """Apply [{"path", "before", "after", "hunks": [numbers] or None}]."""
     found = _review(desk)
-    return await _shown(found, await found.apply([_choice(choice) for choice in choices]))
+    return await _shown(found, await found.apply([_choice(choice) for choice in choices]), len(choices))
 
 
 async def review_reject(desk: Desk, choices: list[Plain]) -> Plain:
     """Take these back in the sandbox; of a file in conflict the user's stays."""
     found = _review(desk)
-    return await _shown(found, await found.reject([_choice(choice) for choice in choices]))
+    return await _shown(found, await found.reject([_choice(choice) for choice in choices]), len(choices))
 
 
 async def review_keep_beside(desk: Desk, path: str) -> Plain:
     """Keep the user's file and put the sandbox's beside it."""
     found = _review(desk)
-    return await _shown(found, await found.keep_beside([path]))
+    return await _shown(found, await found.keep_beside([path]), 1)
 
 
 async def review_compare(desk: Desk, path: str) -> Plain:
@@ -76,7 +76,7 @@ def _choice(given: Plain) -> Choice:
     return Choice(given["path"], given["before"], given["after"], None if hunks is None else tuple(hunks))
 
 
-async def _shown(found: Review, made: Decision | None = None) -> Plain:
+async def _shown(found: Review, made: Decision | None = None, count: int = 0) -> Plain:
     proposals = await found.look()
     lines = await found.lines(proposals[:COUNTED])
     rows = []
@@ -86,12 +86,6 @@ async def _shown(found: Review, made: Decision | None = None) -> Plain:
     return {
         "proposals": rows,
         "left_out": [{"path": path, "code": code} for path, code in sorted(found.left_out.items())],
-        "undo": None if made is None else _told(made),
+        "undo": None if made is None else {"id": made.id, "kind": made.kind, "count": count},
         "open": [one.id for one in found.decisions],
     }
-
-
-def _told(made: Decision) -> Plain:
-    files = made.host.keys() | made.copy.keys() | made.agreed.keys()
-    count = len(made.host) if made.kind == "beside" else len(files)
-    return {"id": made.id, "kind": made.kind, "count": count}

@@ -8,9 +8,17 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QSyntaxHighlighter, QTextCharFormat
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
-from desktop.code_view import CodeView
+from desktop.code_view import ROOM, CodeView
 from desktop.parts import button, label
 from desktop.theme import Theme, mix, spacing
 from resources.translation import _, ngettext
@@ -166,7 +174,7 @@ class ReviewDiff(QScrollArea):
         view = HunkView(self._theme)
         view.setPlainText(text)
         view.setAccessibleName(name)
-        view.fit(1 << 20)
+        view.fit(1 << 23)
         self._views.append(view)
         column.addWidget(view)
 
@@ -195,7 +203,13 @@ class HunkView(CodeView):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._colours.setDocument(None)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._lines = _LineColours(theme, self)
+
+    def fit(self, height: int) -> None:
+        """Be as high as the text, with room to scroll sideways."""
+        line = self.fontMetrics().lineSpacing()
+        self.setFixedHeight(min(self.blockCount() * line + ROOM + 8, height))
 
     def set_theme(self, theme: Theme) -> None:
         self._lines.theme = theme
@@ -245,8 +259,8 @@ def place(hunk: Detail) -> str:
 
 
 def figures(added: int | None, removed: int | None) -> str:
-    """+3 −1; empty where lines are not counted."""
-    return "" if added is None or removed is None else f"+{added} −{removed}"
+    """+3 −1; empty where lines are not counted or none changed."""
+    return "" if added is None or removed is None or not added + removed else f"+{added} −{removed}"
 
 
 def told(row: Detail) -> str:
@@ -262,7 +276,7 @@ def told(row: Detail) -> str:
     if runs > 1:
         words += " · " + ngettext("in 1 run", "in {n} runs", runs).format(n=runs)
     if row["conflict"]:
-        return _("You changed this file too. It is not overwritten: {what} in the sandbox.").format(
+        return _("In the sandbox: {what}. You changed it since, so yours is not overwritten.").format(
             what=words
         )
     return words

@@ -105,6 +105,7 @@ class ReviewPage(QWidget):
         self._pane.addWidget(self.diff)
         self._pane.setStretchFactor(0, 2)
         self._pane.setStretchFactor(1, 5)
+        self.files.setMinimumWidth(self.fontMetrics().averageCharWidth() * 24)
         empty = QWidget()
         room = QVBoxLayout(empty)
         room.setContentsMargins(0, spacing(4), 0, 0)
@@ -185,7 +186,8 @@ class ReviewPage(QWidget):
     def _draw_buttons(self) -> None:
         files = len(self.files.choices())
         waiting = self.files.count()
-        whole = files == waiting and all(chosen is None for chosen in self.files.chosen.values())
+        clashes = sum(bool(self.files.row_of(path)["conflict"]) for path in self.files.chosen)
+        whole = files == waiting - clashes and all(one["hunks"] is None for one in self.files.choices())
         if not files:
             apply, reject = _("Apply  Ctrl+Enter"), _("Reject")
         elif whole:
@@ -200,7 +202,6 @@ class ReviewPage(QWidget):
             made.setVisible(waiting > 0)
             made.setEnabled(files > 0 and not self._busy)
         self.undo.setEnabled(not self._busy)
-        clashes = sum(bool(self.files.row_of(path)["conflict"]) for path in self.files.chosen)
         words = ngettext("1 file waits", "{n} files wait", waiting).format(n=waiting) if waiting else ""
         if clashes:
             words += ", " + ngettext("1 in conflict", "{n} in conflict", clashes).format(n=clashes)

@@ -173,7 +173,7 @@ def test_a_conflict_offers_ways_out_and_is_never_part_of_all(
     bridge.answers[asked] = found()
     page.files.setCurrentRow(2)
     bridge.settle()
-    assert "It is not overwritten" in words(page)
+    assert "yours is not overwritten" in words(page)
     assert page.diff.boxes == []
     push(page, name)
     bridge.settle()

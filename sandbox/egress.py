@@ -161,7 +161,7 @@ class _Flow:
                 finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
                     task.result()
-        except (ConnectionError, TimeoutError) as error:
+        except OSError as error:
             if not self.received:
                 raise _refusal(
                     "egress_failed", self._host, self._port, reason=str(error) or "closed"

@@ -32,8 +32,8 @@ _NEEDS = {
 class EditToolArguments(Arguments):
     command: Literal["view", "create", "str_replace", "insert", "undo_edit"] = Field(
         description="view: a file with numbered lines, a picture, or a folder two levels deep. create: "
-        "write a whole file. str_replace: replace the one place where old_str stands. insert: add lines. undo_edit: "
-        "take the last change of the file back."
+        "write a whole file. str_replace: replace the one place where old_str stands. insert: add lines. "
+        "undo_edit: take the last change of the file back."
     )
     path: str = Field(description="Absolute path, such as /workspace/notes/plan.md.")
     file_text: str | None = Field(default=None, description="For create: the whole content.")

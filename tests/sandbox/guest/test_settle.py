@@ -10,8 +10,8 @@ CARET: Area = (600, 300, 602, 318)
 SPINNER: Area = (900, 500, 932, 532)
 
 
-def still(**more: float) -> Stillness:
-    return Stillness(10.0, SIZE, quiet=0.06, **more)
+def still(longest: float = 3.0) -> Stillness:
+    return Stillness(10.0, SIZE, 0.06, longest)
 
 
 def ends(found: Stillness, now: float) -> float:

@@ -119,7 +119,7 @@ class LivePane(QFrame):
         self.page.cancelled.connect(self.cancelled)
         self.view.steered.connect(self.steered)
         self.view.left.connect(self._on_left)
-        self.view.entered.connect(self.wheel.set_entered)
+        self.view.entered.connect(self._on_entered)
         self.zoom.toggled.connect(self.view.set_actual_size)
 
     # --- what it is told ------------------------------------------------------------------------------
@@ -184,6 +184,10 @@ class LivePane(QFrame):
 
     # --- inside ---------------------------------------------------------------------------------------
 
+    def _on_entered(self, entered: bool) -> None:
+        self.wheel.set_entered(entered)
+        self._show_badge()
+
     def _on_left(self) -> None:
         """The keyboard leaves the picture: to the buttons below it, or those above."""
         if not self.wheel.take_keyboard():
@@ -193,8 +197,10 @@ class LivePane(QFrame):
         wheel = self.wheel.wheel
         running = self.state.phase == "running"
         self.badge.setVisible(running)
-        self.badge.setText(holder_words(wheel.holder, wheel.paused, wheel.stepping))
-        self.badge.setProperty("tone", "remote" if wheel.paused else _TONES[wheel.holder])
+        own = self.view.mine and wheel.holder == "nobody"
+        words = _("You use it") if own else holder_words(wheel.holder, wheel.paused, wheel.stepping)
+        self.badge.setText(words)
+        self.badge.setProperty("tone", "remote" if wheel.paused or own else _TONES[wheel.holder])
         restyle(self.badge)
 
     @staticmethod

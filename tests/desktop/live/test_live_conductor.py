@@ -50,7 +50,6 @@ def test_nothing_is_made_before_it_is_wanted(stage: Stage) -> None:
 def test_the_button_and_the_key_open_and_close_it(stage: Stage, qtbot: QtBot) -> None:
     install(stage.window, stage.live.commands())
     stage.window.header.computer.click()
-    assert stage.window.beside.open
     assert stage.window.remember().pane
     qtbot.waitActive(stage.window)
     QTest.keyClick(

@@ -66,7 +66,8 @@ class Bash:
             return ran_result.reported(ran, arguments.timeout, rest=KEPT)
 
         try:
-            return await computer(context).run(context.session, act, yields=False)
+            log = {"call": context.call, "action": "bash", "arguments": arguments.model_dump()}
+            return await computer(context).run(context.session, act, yields=False, log=log)
         except OrionError as error:
             return refused(error)
 

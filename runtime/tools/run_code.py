@@ -52,7 +52,8 @@ class RunCode:
             return ran_result.reported(ran, arguments.timeout, memory_mb=MEMORY_MB)
 
         try:
-            return await computer(context).run(context.session, act, where="code", yields=False)
+            log = {"call": context.call, "action": "run_code", "arguments": arguments.model_dump()}
+            return await computer(context).run(context.session, act, where="code", yields=False, log=log)
         except OrionError as error:
             return refused(error)
 

@@ -84,7 +84,9 @@ class StrReplaceBasedEditTool:
                 return Failure("invalid", str(fault))
 
         try:
-            return await computer(context).run(context.session, act, yields=False)
+            given = arguments.model_dump(exclude_none=True)
+            log = {"call": context.call, "action": "edit", "arguments": given}
+            return await computer(context).run(context.session, act, yields=False, log=log)
         except OrionError as error:
             return refused(error)
 

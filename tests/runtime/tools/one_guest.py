@@ -42,8 +42,9 @@ class OneGuest:
         *,
         where: str = "desktop",
         yields: bool = True,
+        log: dict[str, Any] | None = None,
     ) -> Any:
-        assert session == SESSION
+        assert (session, log is not None and log["call"]) == (SESSION, "call")
         self.asked.append((where, yields))
         return await action(SimpleNamespace(guest=self._guest, computer=None))
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from runtime.changes import FileState, Snapshot, difference
 from runtime.hunks import form_of, merge, split
-from runtime.pathnames import WorkspaceError
+from runtime.pathnames import WorkspaceError, visible
 from runtime.sync_book import Book, Mark, State
 from runtime.synced_workspace import Side
 from runtime.unified import unified
@@ -129,7 +129,9 @@ class Contents:
         """What the file is with these hunks alone."""
         before, after = self.sides(proposal)
         if before is None or after is None or not self._splits(before, after):
-            raise WorkspaceError("review_whole_only", path=proposal.path)
+            raise WorkspaceError("review_whole_only", path=visible(proposal.path))
+        if not set(hunks) <= set(range(len(split(before, after)))):
+            raise WorkspaceError("review_no_part", path=visible(proposal.path))
         return merge(before, after, hunks)
 
     def count(self, proposal: Proposal) -> int:

@@ -122,3 +122,40 @@ def compose(
     from runtime.cli import sandbox_commands
 
     return sandbox_commands.compose(Terminal(), output)
+
+
+Paths = Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help=_("Files; without any, all."))]
+Parts = Annotated[
+    list[int] | None, typer.Option("--part", min=1, help=_("Only this part of the one file; repeatable."))
+]
+
+
+@app.command(help=_("List what the agent changed and you have not decided on, or show one file of it."))
+def review(
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help=_("A file to show in parts."))] = "",
+    json: Json = False,
+) -> ExitCode:
+    from runtime.cli import sandbox_review
+
+    return sandbox_review.review(Terminal(), file, as_json=json)
+
+
+@app.command(help=_("Let what the agent changed happen in your folder."))
+def apply(files: Paths = None, part: Parts = None) -> ExitCode:
+    from runtime.cli import sandbox_review
+
+    return sandbox_review.apply(Terminal(), files or [], part or [])
+
+
+@app.command(help=_("Take what the agent changed back in its sandbox."))
+def reject(files: Paths = None, part: Parts = None) -> ExitCode:
+    from runtime.cli import sandbox_review
+
+    return sandbox_review.reject(Terminal(), files or [], part or [])
+
+
+@app.command(help=_("Take back the last decision, or all that one run did."))
+def undo(run: Annotated[str, typer.Option("--run", help=_("The id of a run."))] = "") -> ExitCode:
+    from runtime.cli import sandbox_review
+
+    return sandbox_review.undo(Terminal(), run)

@@ -198,7 +198,8 @@ def makers(machine: StageMachine, *, engine: SandboxError | None = None) -> Make
 class Seen:
     """A watcher of the computer that lets a test wait for an event."""
 
-    def __init__(self, computer: AgentComputer) -> None:
+    def __init__(self, computer: AgentComputer, patience: float = 20.0) -> None:
+        self.patience = patience
         self.events: list[ComputerEvent] = []
         self._arrived = asyncio.Event()
         self.stop = computer.subscribe(self._take)
@@ -215,7 +216,7 @@ class Seen:
 
     async def until(self, holds: Callable[[ComputerEvent], bool]) -> Any:
         """The first event for which `holds` is true, as soon as there is one."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(self.patience):
             while True:
                 for event in self.events:
                     if holds(event):

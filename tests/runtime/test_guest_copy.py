@@ -11,13 +11,18 @@ import pytest
 
 from runtime.errors import OrionError
 from runtime.guest_copy import Copy, Wanted, guest_copy
+from runtime.proposals import Choice
 from runtime.review import Review
 from runtime.workspace import Workspace
 from sandbox.files import GuestFiles
 from sandbox.guest.files import Files
+from sandbox.shell import GuestShell
 from tests.runtime.folder_copy import files, sha256
+from tests.sandbox.conftest import Stage, config, engine, guest_machine, image
 from tests.sandbox.guest.pairs import pair
 from tests.sandbox.guest.test_files import served
+
+__all__ = ["config", "engine", "guest_machine", "image"]
 
 
 def over_the_wire(root: Path, work: Callable[[Copy], Awaitable[None]]) -> None:
@@ -108,3 +113,50 @@ def test_a_guest_that_ends_is_an_expected_failure(tmp_path: Path) -> None:
                 await copy.list()
 
     asyncio.run(run())
+
+
+def test_a_run_in_a_real_machine_is_reviewed_and_undone(guest_machine: Stage, tmp_path: Path) -> None:
+    workspace = Workspace.create(tmp_path / "host", tmp_path / "changes")
+    review = Review(workspace, tmp_path / "changes")
+    text = "".join(f"line {number}\n" for number in range(50))
+    script = (
+        "cd /workspace && sed -i 's/line 7$/seven/; s/line 40$/forty/' code/a.txt && rm notes/b.txt"
+        " && mv code/c.txt notes/ && printf '#!/bin/sh\\n' > run.sh && chmod +x run.sh"
+        " && mkdir -p 'new folder/ä' && head -c 300000 /dev/urandom > 'new folder/ä/data.bin'"
+        " && ln -s /etc/passwd link && mkfifo pipe"
+    )
+    for name in ("code/a.txt", "notes/b.txt", "code/c.txt"):
+        (workspace.root / name).write_text(name + "\n" + text)
+    before = files(workspace.root)
+
+    async def work() -> None:
+        guest = guest_machine.guest
+        review.attach(guest_copy(GuestFiles(guest.bulk)), guest_machine.machine.volume_identity)
+        await review.push()
+        ran = await GuestShell(guest.control).execute(script, "bash")
+        assert ran.code == 0, ran
+        change = await review.collect("s", "t")
+        assert change is not None
+        assert files(workspace.root) == before
+        assert {one.path: one.kind for one in review.pending} == {
+            "code/a.txt": "modified",
+            "new folder/ä/data.bin": "created",
+            "notes/b.txt": "deleted",
+            "notes/c.txt": "moved",
+            "run.sh": "created",
+        }
+        assert review.left_out == {"link": "sync_link", "pipe": "sync_special"}
+        found = {one.path: one for one in review.pending}
+        await review.apply([Choice.of(found["code/a.txt"], [0])])
+        assert "seven\n" in (workspace.root / "code/a.txt").read_text()
+        assert "line 40\n" in (workspace.root / "code/a.txt").read_text()
+        await review.apply()
+        marks = await review.fingerprints()
+        assert marks == {path: sha256(content) for path, (content, _bit) in files(workspace.root).items()}
+        assert await review.push() == 0
+        await review.undo(change.id)
+        assert files(workspace.root) == before
+        marks = await review.fingerprints()
+        assert marks == {path: sha256(content) for path, (content, _bit) in before.items()}
+
+    guest_machine.run(work())

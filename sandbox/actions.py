@@ -21,8 +21,8 @@ CLICKS: dict[str, tuple[str, int]] = {
 LOOKING = frozenset({"screenshot", "zoom", "cursor_position", "elements"})
 """Actions that change nothing."""
 
-GLANCE = {"do": "glance", "seconds": 0.03}
-"""A moment in which a program shows that it is pressed, before the release hides it again."""
+GLANCE = {"do": "glance", "seconds": 0.05}
+"""At most this long a program is given to show that it is pressed, before the release hides it again."""
 
 AROUND = 48
 """Pixels on each side of a click in which its effect is looked for first."""

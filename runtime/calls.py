@@ -177,6 +177,8 @@ class Calls:
             self._finish(call, found, 0.0)
             return
         prepared, verdict = found
+        if before is not None and verdict.action == "ask":  # the one before may have been allowed for longer
+            verdict = self._desk.policy.judge(prepared.definition, prepared.call.arguments)
         if self._stranded and prepared.definition.sandboxed:
             self._finish(call, STRANDED, 0.0)
             return

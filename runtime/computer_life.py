@@ -97,11 +97,15 @@ class ComputerLife:
                 self._to("off")
                 raise
             finally:
-                if self.state.phase != "running":
-                    await self._machines.forget()
-                    self._release()
-                if self.state.phase == "starting":  # a bug is on its way
-                    self._to("unavailable", code="computer_broken")
+                await self._unless_running()
+
+    async def _unless_running(self) -> None:
+        """Let go of what a start that failed has left; one that broke by a bug gets a state too."""
+        if self.state.phase != "running":
+            await self._machines.forget()
+            self._release()
+        if self.state.phase == "starting":
+            self._to("unavailable", code="computer_broken")
 
     async def _watched(self) -> None:
         """Wait for the machine to go; then everything on it ends, and the next start finds it anew."""
@@ -120,7 +124,7 @@ class ComputerLife:
             with suppress(TimeoutError):
                 async with asyncio.timeout(15.0):
                     await asyncio.shield(self._watch)
-        return OrionError(self.state.code or "computer_lost", **self.state.fields)
+        return OrionError(self.state.code or "computer_lost", fault="tool", **self.state.fields)
 
     async def stop(self, why: OrionError) -> None:
         """Stop it, whatever it is doing; what runs on it ends with `why`."""

@@ -343,7 +343,7 @@ def test_a_cancelled_turn_lets_the_wheel_go(fresh_home: Path) -> None:
 
 
 def test_semi_asks_once_for_everything_on_it(fresh_home: Path) -> None:
-    script = [CLICK, {"wait": 0}, call("browser", action="read"), SAY]
+    script = [CLICK, CLICK, {"wait": 0}, call("browser", action="read"), SAY]
 
     async def asks() -> None:
         async with staged(fresh_home, script, autonomy="semi") as stage:
@@ -354,7 +354,7 @@ def test_semi_asks_once_for_everything_on_it(fresh_home: Path) -> None:
             await stage.session.answer(asked.id, "approve", trust="session")
             await stage.done()
             assert len(stage.watch.of("approval_required")) == 1
-            assert len(stage.watch.of("tool_call_complete")) == 2
+            assert len(stage.watch.of("tool_call_complete")) == 3
 
     asyncio.run(asks())
 

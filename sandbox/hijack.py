@@ -133,8 +133,11 @@ class Hijacked:
         try:
             data = early or self._line.recv(CHUNK)
             while data:
-                for stream, piece in parts.feed(data):
-                    self._hand(stream, piece)
+                found = parts.feed(data)
+                for stream in (_ERR, _OUT):
+                    pieces = [piece for number, piece in found if number == stream]
+                    if pieces:
+                        self._hand(stream, b"".join(pieces))
                 with self._reading:
                     self._reading.wait_for(lambda: self._broken or not (self._paused or self._unfed > HIGH))
                     if self._broken:

@@ -17,6 +17,9 @@ __all__ = ["Frame", "Rect", "Screen"]
 RATE = 30
 """Frames a second at most."""
 
+ROOM = 2_097_152
+"""Bytes of frames that may be under way beyond the usual, so that a large one need not stop on its way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -110,6 +113,7 @@ class Screen:
         frames = Frames(self.width, self.height)
         try:
             async with await self._bulk.open("screen.watch", rate=RATE) as call:
+                await call.widen(ROOM)
                 while data := await call.receive():
                     for sent in frames.feed(data):
                         self._take(sent)

@@ -11,7 +11,10 @@ from typing import Any, Protocol, Self
 from sandbox.guest.wire import LAST, LONGEST, Kind, WireError, pack
 
 WINDOW = 262_144
-"""Bytes that may be under way to an end of a call before it has taken them."""
+"""Bytes that may be under way to an end of a call before it has taken them, unless that end widens it."""
+
+WIDEST = 4_194_304
+"""Most that a window can be widened to."""
 
 CREDIT = struct.Struct(">I")
 
@@ -107,6 +110,11 @@ class Call:
             await self._link.send(pack(Kind.CREDIT, self.number, CREDIT.pack(taken)))
         return data
 
+    async def widen(self, more: int) -> None:
+        """Let `more` bytes than WINDOW be under way to here, at most WIDEST in all."""
+        self._allowed += more
+        await self._link.send(pack(Kind.CREDIT, self.number, CREDIT.pack(more)))
+
     async def finish(self) -> None:
         """Say that no more bytes come from here."""
         if not self._finished and not self.ended:
@@ -158,12 +166,12 @@ class Call:
         self._stirred.set()
 
     def on_credit(self, payload: bytes) -> None:
-        """The other end took bytes; WireError where it took more than there were."""
+        """The other end took bytes or widened its window; WireError for more than there can be."""
         if len(payload) != CREDIT.size:
             raise WireError("a credit of another size")
         self._credit += CREDIT.unpack(payload)[0]
-        if self._credit > WINDOW:
-            raise WireError("more bytes taken than sent")
+        if self._credit > WIDEST:
+            raise WireError("a window too wide")
         self._stirred.set()
 
     def on_result(self, result: dict[str, Any]) -> None:

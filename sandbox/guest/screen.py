@@ -86,19 +86,23 @@ class _Watch:
         if self._sent is None:
             drawn = [screen]
         pointer = max(0, self._log.pointer[0]), max(0, self._log.pointer[1])
-        now = time.time()
         if sum(rect.area for rect in drawn) > QUICK:
-            parts = await asyncio.to_thread(self._parts, drawn)
-            data = await asyncio.to_thread(encode, self._number + 1, now, pointer, parts)
+            data = await asyncio.to_thread(self._made, drawn, pointer)
         else:
-            parts = self._parts(drawn)
-            data = encode(self._number + 1, now, pointer, parts)
-        if not parts and pointer == self._pointer:
+            data = self._made(drawn, pointer)
+        if not data:
             return
         self._number += 1
         self._pointer = pointer
         self._unseen += 1
         await self._call.send(data)
+
+    def _made(self, drawn: list[Rect], pointer: tuple[int, int]) -> bytes:
+        """The frame's bytes, or none where nothing is new."""
+        now, parts = time.time(), self._parts(drawn)
+        if not parts and pointer == self._pointer:
+            return b""
+        return encode(self._number + 1, now, pointer, parts)
 
     def _parts(self, drawn: list[Rect]) -> list[tuple[Rect, bytes]]:
         """What differs within `drawn`, with its pixels; from now on that is what was sent."""

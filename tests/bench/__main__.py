@@ -39,6 +39,8 @@ BENCHES = {
     "word_errors": ("word_errors", "words_more", "invented_words"),
     "streaming": ("stream_frame", "stall"),
     "voice_window": ("voice_stall",),
+    "live_frames": ("live_frame_p50", "live_frame_p95", "live_frames_idle", "live_frames_rate"),
+    "screenshot": ("screenshot",),
 }
 """Modules of this package, each with `measure(peers)`, and the names of the figures it returns."""
 

@@ -122,6 +122,24 @@ def test_nobody_sends_more_than_the_window_before_it_is_taken() -> None:
     asyncio.run(check())
 
 
+def test_a_window_that_is_widened_takes_more_at_once() -> None:
+    sent: list[int] = []
+
+    async def pour(call: Call) -> dict[str, Any]:
+        for size in (WINDOW, WINDOW):
+            await call.send(b"x" * size)
+            sent.append(size)
+        return {}
+
+    async def check() -> None:
+        async with pair(guest={"pour": pour}) as (host, _), await host.open("pour") as call:
+            await call.widen(WINDOW)
+            assert await call.result() == {}
+            assert sent == [WINDOW, WINDOW]
+
+    asyncio.run(check())
+
+
 def test_a_result_of_megabytes_arrives_and_a_larger_one_is_refused() -> None:
     async def long(call: Call) -> dict[str, Any]:
         return {"text": "x" * call.arguments["size"]}
@@ -282,7 +300,8 @@ _TALK = _HELLO + _OPEN + pack(Kind.DATA, 1, b"abc") + pack(Kind.PING) + pack(Kin
         _HELLO + pack(Kind.OPEN, 1, b"{"),
         _HELLO + pack(Kind.OPEN, 1, b'{"op": 1, "arguments": {}}'),
         _HELLO + _OPEN + pack(Kind.END, 1, b"{}"),
-        _HELLO + _OPEN + pack(Kind.CREDIT, 1, b"\0\0\0\1"),
+        _HELLO + _OPEN + pack(Kind.CREDIT, 1, b"\0\x40\0\0"),
+        _HELLO + _OPEN + pack(Kind.CREDIT, 1, b"\1"),
         _HELLO + _OPEN + pack(Kind.DATA, 1, b"", 2) + pack(Kind.DATA, 1, b"x"),
         _HELLO + pack(Kind.OPEN, 1, b"x" * wire.LONGEST, 1) * 129,
     ],

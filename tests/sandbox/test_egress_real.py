@@ -17,7 +17,7 @@ from sandbox.files import GuestFiles
 from sandbox.machine import Machine
 from sandbox.shell import GuestShell
 from tests.sandbox.conftest import Stage
-from tests.sandbox.test_egress import Door
+from tests.sandbox.street import Door
 
 BODY = b"x" * 3_000_000
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n" + BODY

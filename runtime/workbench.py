@@ -18,7 +18,9 @@ from runtime.messages import JsonObject
 from runtime.outlet import Outlet
 from runtime.policy import Autonomy, Policy
 from runtime.profiles import Profile
+from runtime.providers.provider import NativeTool
 from runtime.states import StateMachine
+from runtime.tools.registry import ALIASES
 from runtime.tools.tool import ToolContext
 
 
@@ -38,7 +40,9 @@ class Workbench:
         """What makes the requests for the model of `link`, with the tools of the profile `chosen` here."""
         house, profile = self.house, link.profile
         specs = house.registry.specs(chosen, images=link.provider.traits(link.model).images)
-        native = house.native(link.model) if profile.computer_use else ()
+        native = self._native(link, chosen)
+        renamed = {ALIASES[tool.name] for tool in native if tool.name in ALIASES}
+        specs = tuple(spec for spec in specs if spec.name not in renamed)
         folder = house.profiles.folder(profile.name)
         return Fitting(
             session=self.session,
@@ -50,6 +54,13 @@ class Workbench:
             archive=self._archive,
             emit=self.outlet.emit,
         )
+
+    def _native(self, link: Link, chosen: Profile) -> tuple[NativeTool, ...]:
+        """The allowed ones of the tools that Anthropic defines itself, where the profile wants them."""
+        if not (link.profile.computer_use and link.profile.provider == "anthropic"):
+            return ()
+        found = self.house.native(link.model)
+        return tuple(tool for tool in found if ALIASES.get(tool.name, tool.name) in chosen.allowed_tools)
 
     def desk(self, first: Link, autonomy: Autonomy, limit: int, gate: Gate) -> Desk:
         """The desk at which the calls of a turn are judged and run; `limit` is its most model calls, `first`

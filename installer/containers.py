@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 BASE = "orion-test-base:bookworm"
 """The image that tests name as BASE_IMAGE."""
@@ -54,11 +58,16 @@ def engine(stack: ExitStack, environment: Mapping[str, str], folder: Path) -> di
 
 
 def start(
-    stack: ExitStack, images: Path, folder: Path, environment: Mapping[str, str]
+    stack: ExitStack,
+    images: Path,
+    folder: Path,
+    environment: Mapping[str, str],
+    within: Sequence[str] = (),
 ) -> tuple[str, subprocess.Popen[bytes]]:
-    """Start an engine over the folder `images` and wait for it; returns its address and its process."""
+    """Start an engine over the folder `images` and wait for it; returns its address and its process.
+    `within` is a command that runs it elsewhere, for example in another network namespace."""
     address = f"unix://{folder}/docker.sock"
-    command = [_DAEMON, f"--host={address}", f"--data-root={images}", f"--exec-root={folder}/exec"]
+    command = [*within, _DAEMON, f"--host={address}", f"--data-root={images}", f"--exec-root={folder}/exec"]
     command += [f"--pidfile={folder}/docker.pid", "--bridge=none", "--iptables=false", "--ip-masq=false"]
     path = f"{environment.get('PATH', '')}:/usr/sbin:/sbin"
     log = stack.enter_context((folder / "dockerd.log").open("ab"))
@@ -88,14 +97,27 @@ def stop(process: subprocess.Popen[bytes], folder: Path, images: Path) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    _end_orphans(folder)
     left = [line.split()[1] for line in Path("/proc/mounts").read_text("utf-8", "replace").splitlines()]
     for place in sorted(left, key=len, reverse=True):
         if place.startswith((f"{folder}/", f"{images}/")):
             subprocess.run(["umount", "--lazy", place], capture_output=True, check=False)
 
 
+def _end_orphans(folder: Path) -> None:
+    """End what an engine that was killed left running: each container under a keeper that names `folder`."""
+    for process in psutil.process_iter(["cmdline"]):
+        if any(str(folder) in word for word in process.info["cmdline"] or ()) and process.pid != os.getpid():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                for one in (*process.children(recursive=True), process):
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        one.kill()
+
+
 def answers(address: str) -> bool:
     """Whether an engine answers at `address`."""
+    if address.startswith("unix://"):
+        return _pings(address.removeprefix("unix://"))
     import docker
     import docker.errors
     import requests.exceptions
@@ -106,6 +128,17 @@ def answers(address: str) -> bool:
         return False
     client.close()
     return True
+
+
+def _pings(place: str) -> bool:
+    try:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(5)
+            line.connect(place)
+            line.sendall(b"GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n")
+            return b" 200 " in line.recv(256)
+    except OSError:
+        return False
 
 
 def _alone(stack: ExitStack, images: Path) -> bool:

@@ -60,7 +60,14 @@ class DiskWatch:
     async def _look(self) -> None:
         from sandbox.hijack import Hijacked, line
 
-        connection, early = await self._engine.call(lambda client: line(_begin(client, self._container.id)))
+        opening = asyncio.create_task(
+            self._engine.call(lambda client: line(_begin(client, self._container.id)))
+        )
+        try:
+            connection, early = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(_hang_up)
+            raise
         stream = Hijacked(connection, early, lambda said: None, "disk-watch")
         try:
             while self.verdict is None and (said := await stream.reader.readline()):
@@ -92,6 +99,12 @@ class DiskWatch:
         self.verdict = why
         with contextlib.suppress(SandboxError):  # it is gone already
             await self._engine.call(lambda client: client.api.kill(self._container.id))
+
+
+def _hang_up(opening: asyncio.Task[Any]) -> None:
+    """Close a connection that came when nobody waited for it any more."""
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result()[0].close()
 
 
 def _begin(client: Any, number: str) -> Any:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sandbox import guidance
+from sandbox import guidance, unix_transport
 from sandbox.errors import SandboxError
 
 T = TypeVar("T")
@@ -81,6 +81,7 @@ class Engine:
         except SandboxError:
             raise
         except docker.errors.DockerException as error:  # one of its kinds is also an error of requests
+            hang_up(error)
             raise failure(error) from error
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise SandboxError("engine_gone", host=self.host, reason=_short(error)) from error
@@ -102,6 +103,13 @@ class Engine:
         """End the connections; idempotent. Requests under way end by their own limits."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.client.close()
+
+
+def hang_up(error: BaseException) -> None:
+    """Close the connection of a request that failed; docker-py leaves that of a stream open."""
+    answer = getattr(error, "response", None)
+    if answer is not None:
+        answer.close()
 
 
 def failure(error: Exception) -> SandboxError:
@@ -223,7 +231,14 @@ def _knock(address: str, options: dict[str, Any]) -> Make:
     if _numbers(found) < OLDEST:
         raise SandboxError("engine_old", host=address, found=found)
     spoken = min(found, ours, key=_numbers)
-    return lambda timeout: docker.DockerClient(version=spoken, timeout=timeout, max_pool_size=16, **options)
+
+    def make(timeout: float) -> Any:
+        client = docker.DockerClient(version=spoken, timeout=timeout, max_pool_size=16, **options)
+        if address.startswith("unix://"):
+            unix_transport.mend(client)
+        return client
+
+    return make
 
 
 def _numbers(version: str) -> tuple[int, ...]:

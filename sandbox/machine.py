@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sandbox import container
 from sandbox.container import LABEL, SPEC, MachineConfig
 from sandbox.disk_watch import DiskWatch
-from sandbox.engine import Engine
+from sandbox.engine import Engine, hang_up
 from sandbox.errors import SandboxError
 from sandbox.image import NAME, ImageBuilder
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 IDENTITY = "orion.identity"
 """The label of a volume with a random text: a new volume of the same name has another one."""
 
+_MOMENTS = 10
 _GOING = 10.0
 """Seconds until what another process began with the container is over."""
 
@@ -76,14 +77,23 @@ class Machine:
         """Create or start the container and attach to it; `told` hears "creating", "starting", "attaching".
 
         A running container made from the same arguments is taken over as it is. Raises SandboxError
-        image_missing, name_taken, start_failed and those of the engine.
+        image_missing, name_taken, start_failed, guest_failed and those of the engine.
         """
+        return await self._start(told, again=True)
+
+    async def _start(self, told: Callable[[str], None], *, again: bool) -> Guest:
         from sandbox.channel import attach
 
         thing = await self.up(told)
         await self.leave()
         told("attaching")
-        self.guest = await attach(thing, self._operations)
+        try:
+            self.guest = await attach(thing, self._operations)
+        except SandboxError as error:
+            hang_up(error.__cause__ or error)
+            if again and not await self._runs():  # it was ending as it was taken over
+                return await self._start(told, again=False)
+            raise
         self._watch = DiskWatch(self.engine, thing, self.config.workspace_mb)
         return self.guest
 
@@ -165,6 +175,11 @@ class Machine:
         if not await self.engine.answers():
             return SandboxError("engine_gone", host=self.engine.host, reason=reason)
         try:
+            # The streams of a container that ends are cut before the engine knows that it has ended.
+            for _moment in range(_MOMENTS):
+                if not await self._runs():
+                    break
+                await asyncio.sleep(0.1)
             seen = await self.engine.call(lambda client: _seen(client, self.config.name))
         except SandboxError as error:
             return error
@@ -176,6 +191,10 @@ class Machine:
                 return SandboxError("container_out_of_memory", memory_mb=self.config.memory_mb)
             return SandboxError("container_gone", exit_code=int(state.get("ExitCode", -1)))
         return SandboxError("guest_gone", reason=reason)
+
+    async def _runs(self) -> bool:
+        seen = await self.engine.call(lambda client: _seen(client, self.config.name))
+        return seen is not None and seen.id == self._id and seen.status == "running"
 
     def _name(self) -> str:
         """The image by its content, so that a machine never runs the guest of another version."""

@@ -1,4 +1,4 @@
-"""What runs in the machine tries to get out, up and at others: none of it works, and the host stays usable."""
+"""What runs in the machine tries to get out, up and at others: nothing of it works, the host stays usable."""
 
 from __future__ import annotations
 

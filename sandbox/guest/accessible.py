@@ -2,7 +2,8 @@
 
 Arguments: the most elements, the seconds it may take, the screen's width and height. It needs only Debian's
 python3-gi and gir1.2-atspi-2.0, and is run by path. Output: {"window", "elements": [{role, name, value,
-states, x, y, width, height}], "complete"}; the active window's elements come first.
+states, x, y, width, height, within}], "complete"}; the active window's elements come first, and `within` is
+the [x, y, width, height] of an element's window.
 """
 
 from __future__ import annotations
@@ -62,13 +63,12 @@ class Walk:
         self.found: list[dict[str, Any]] = []
         self.complete = True
 
-    def window(self, window: Any, covered: tuple[int, int, int, int] | None) -> None:
-        """Take what a window shows; nothing whose middle lies in `covered`."""
+    def window(self, window: Any) -> None:
+        """Take what a window shows."""
+        box = window.get_extents(self._atspi.CoordType.SCREEN)
+        within = [box.x, box.y, box.width, box.height]
         for element in self._below(window, "", 0):
-            x, y = element["x"] + element["width"] // 2, element["y"] + element["height"] // 2
-            if covered and covered[0] <= x < covered[2] and covered[1] <= y < covered[3]:
-                continue
-            self.found.append(element)
+            self.found.append(element | {"within": within})
             if len(self.found) >= self._most:
                 self.complete = False
                 return
@@ -148,12 +148,9 @@ def main(arguments: list[str]) -> int:
     walk = Walk(Atspi, int(most), seconds, (int(width), int(height)))
     found = windows(Atspi)
     active = next((w for w in found if w.get_state_set().contains(Atspi.StateType.ACTIVE)), None)
-    box = active.get_extents(Atspi.CoordType.SCREEN) if active else None
-    covered = (box.x, box.y, box.x + box.width, box.y + box.height) if box else None
-    own = active.get_application() if active else None
     for window in found:
-        hidden = window is not active and window.get_application() != own
-        walk.window(window, covered if hidden else None)
+        if len(walk.found) < most:
+            walk.window(window)
     title = active.get_name() if active else ""
     said = {"window": title or "", "elements": walk.found, "complete": walk.complete}
     sys.stdout.write(json.dumps(said) + "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,9 @@ def operations(desk: GuestDesk) -> dict[str, Operation]:
             raise PeerError("display_missing")
         most = int(call.arguments.get("limit") or MOST)
         found = await _walked(most, display.width, display.height)
-        return found | {"window": _title(display.x) or found["window"]}
+        windows = stacked(display.x)
+        seen = [element for element in found["elements"] if not covered(element, windows)]
+        return found | {"window": _title(display.x) or found["window"], "elements": seen}
 
     return {"elements.list": on_list}
 
@@ -60,6 +63,53 @@ async def _walked(most: int, width: int, height: int) -> dict[str, Any]:
     except ValueError:
         return nothing
     return found if isinstance(found, dict) else nothing
+
+
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom."""
+
+ALIKE = 60
+"""Most pixels between the edges of a window as its program and as the X server know it: frame and shadow."""
+
+
+def covered(element: Mapping[str, Any], windows: Sequence[Box]) -> bool:
+    """Whether another window lies over the middle of `element`. `windows`: from lowest to uppermost; an open
+    menu and a window that is not among them are above them all."""
+    if "menu item" in element["role"]:
+        return False
+    x, y, width, height = element["within"]
+    own = (x, y, x + width, y + height)
+    nearest = min(range(len(windows)), key=lambda at: _distance(own, windows[at]), default=-1)
+    if nearest < 0 or _distance(own, windows[nearest]) > ALIKE:
+        return False
+    across, down = element["x"] + element["width"] // 2, element["y"] + element["height"] // 2
+    above = windows[nearest + 1 :]
+    return any(box[0] <= across < box[2] and box[1] <= down < box[3] for box in above)
+
+
+def stacked(x: Any) -> list[Box]:
+    """The windows on the screen, from the lowest to the uppermost."""
+    from Xlib import X
+    from Xlib.error import XError
+
+    root = x.screen().root
+    listed = root.get_full_property(x.intern_atom("_NET_CLIENT_LIST_STACKING"), 0)
+    found: list[Box] = []
+    for number in listed.value if listed is not None else ():
+        window = x.create_resource_object("window", number)
+        try:
+            if window.get_attributes().map_state != X.IsViewable:
+                continue
+            size, place = window.get_geometry(), window.translate_coords(root, 0, 0)
+        except XError:  # it has just been closed
+            continue
+        left, top = -place.x, -place.y
+        found.append((left, top, left + size.width, top + size.height))
+    return found
+
+
+def _distance(one: Box, two: Box) -> int:
+    return max(abs(a - b) for a, b in zip(one, two, strict=True))
 
 
 def _title(x: Any) -> str:

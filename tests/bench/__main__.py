@@ -41,6 +41,7 @@ BENCHES = {
     "voice_window": ("voice_stall",),
     "live_frames": ("live_frame_p50", "live_frame_p95", "live_frames_idle", "live_frames_rate"),
     "screenshot": ("screenshot",),
+    "computer_action": ("computer_action",),
 }
 """Modules of this package, each with `measure(peers)`, and the names of the figures it returns."""
 

@@ -14,6 +14,7 @@ from sandbox.audit import AuditLog
 from sandbox.channel import Guest
 from sandbox.computer import Computer, Outcome
 from sandbox.elements import Element
+from sandbox.eyes import Eyes
 from sandbox.shell import GuestShell
 
 PATIENCE = 30.0
@@ -29,7 +30,12 @@ class Programs:
         self.log = AuditLog(folder / "computer_use_log.jsonl")
         self.computer = Computer(guest, self.log, self.events.append)
         self.shell = GuestShell(guest.control)
+        self._guest = guest
         self._control = guest.control
+
+    def seeing(self, eyes: Eyes) -> Computer:
+        """A computer over the same guest that reads text in pictures too."""
+        return Computer(self._guest, self.log, self.events.append, eyes)
 
     async def start(self, command: str, title: str) -> None:
         """Start a program and wait until the window in front has `title` in its title."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import sys
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from sandbox.audit import verify
+from sandbox.elements import READ
+from sandbox.eyes import Eyes
 from tests.sandbox.conftest import Stage
 from tests.sandbox.programs import Programs
 
@@ -18,6 +22,8 @@ TEXT = (
     "😀 👩\u200d👩\u200d👧\u200d👦 🏳\ufe0f\u200d🌈 👍🏽 ❤\ufe0f ½ € → ∑\n"
     "שלום עולם مرحبا بالعالم हिन्दी\n"
 )
+LAUNCH = Path(__file__).resolve().parents[2] / "desktop" / "launch.py"
+
 TIMES = 3
 """The long campaign types it more often."""
 
@@ -101,8 +107,15 @@ def test_the_file_manager_opens_a_folder_by_a_double_click(on: On) -> None:
     async def check(programs: Programs) -> None:
         await programs.write("/workspace/notes/inner folder/here.txt", "x")
         await programs.start("pcmanfm /workspace/notes", "notes")
-        await programs.until(lambda _window, elements: any(e.name == "inner folder" for e in elements))
-        await programs.do("click_element", number=(await programs.named("inner folder")).number, double=True)
+        eyes = Eyes((sys.executable, str(LAUNCH), "--worker", "ocr", "2"), patience=60)
+        try:
+            seeing = programs.seeing(eyes)
+            folder = next(e for e in await seeing.elements() if e.name == "inner folder")
+            assert folder.role == READ, "this program tells screen readers nothing"
+            opened = {"action": "click_element", "number": folder.number, "double": True}
+            assert not (await seeing.perform(opened, picture=False)).failed
+        finally:
+            await eyes.close()
         await programs.until(lambda window, _elements: "inner folder" in window)
         await programs.end("pcmanfm")
 

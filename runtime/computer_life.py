@@ -90,7 +90,11 @@ class ComputerLife:
                     guest = await self._machines.start(lambda line: self._to("starting", line))
                 self._came(guest)
                 self._watch = asyncio.create_task(self._watched(), name="watch of the computer")
-                self._to("running")
+                warning = self._machines.warning
+                self.state = ComputerState("running")
+                if warning is not None:
+                    self.state = ComputerState("running", warning.code, dict(warning.fields))
+                self._told(self.state)
             except KNOWN as error:
                 raise self._fell(error) from error
             except asyncio.CancelledError:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sandbox.eyes import Eyes
     from sandbox.guest.peer import Operation
     from sandbox.machine import Machine
+    from sandbox.ports import Ports
 
 CLOSING = 8.0
 """Seconds that stopping the containers may take when the program ends."""
@@ -76,7 +77,8 @@ def forbidden() -> bool:
 
 class Machines:
     """The desktop's machine and the one for code. Used from the runtime's loop by AgentComputer alone, which
-    calls one method at a time; closed by it. `operations` is what the host serves to the guests."""
+    calls one method at a time; closed by it. `operations` is what the host serves to the guests. `warning` is
+    what of the last start could not be had and can be done without."""
 
     def __init__(
         self,
@@ -90,6 +92,8 @@ class Machines:
         self._engine: Engine | None = None
         self._desktop: Machine | None = None
         self._code: Machine | None = None
+        self._ports: Ports | None = None
+        self.warning: SandboxError | None = None
 
     @property
     def guest(self) -> Guest | None:
@@ -123,7 +127,27 @@ class Machines:
         engine = await self._found()
         if self._desktop is None:
             self._desktop = self._makers.machine(engine, self.config(desktop=True), self._operations())
-        return await self._desktop.start(told)
+        guest = await self._desktop.start(told)
+        await self._publish(guest)
+        return guest
+
+    async def _publish(self, guest: Guest) -> None:
+        """Open the ports that the settings name on this machine; one that cannot be had is a warning."""
+        from sandbox.ports import Ports
+
+        self.warning = None
+        self._ports = Ports(guest.control)
+        for wanted in self._settings().ports:
+            here, _colon, inside = wanted.rpartition(":")
+            try:
+                port, on = int(inside), int(here) if here else None
+            except ValueError:
+                self.warning = SandboxError("port_unknown", port=wanted)
+                continue
+            try:
+                await self._ports.publish(port, on)
+            except SandboxError as error:
+                self.warning = error
 
     async def code(self) -> Guest:
         """The guest for code. Raises SandboxError as `start`."""
@@ -152,6 +176,7 @@ class Machines:
 
     async def stop(self) -> None:
         """Stop both; errors of an engine that is gone are no matter then."""
+        await self._close_ports()
         machines, self._code, self._desktop = (self._code, self._desktop), None, None
         for machine in machines:
             if machine is not None:
@@ -174,6 +199,7 @@ class Machines:
 
     async def forget(self) -> None:
         """Let go of what is gone, so that the next start finds everything anew."""
+        await self._close_ports()
         machines, self._code, self._desktop = (self._code, self._desktop), None, None
         engine, self._engine = self._engine, None
         for machine in machines:
@@ -188,6 +214,11 @@ class Machines:
             async with asyncio.timeout(CLOSING):
                 await self.stop()
         await self.forget()
+
+    async def _close_ports(self) -> None:
+        ports, self._ports = self._ports, None
+        if ports is not None:
+            await ports.close()
 
     async def _found(self) -> Engine:
         if self._engine is None:

@@ -226,6 +226,20 @@ def test_a_bug_in_the_start_ends_in_a_state(fresh_home: Path) -> None:
     asyncio.run(breaks())
 
 
+def test_ports_are_opened_or_warned_of(fresh_home: Path) -> None:
+    async def opens() -> None:
+        async with staged(fresh_home, [SAY]) as stage:
+            stage.runtime.save_settings({"sandbox.ports": ["0:8888", "http"]})
+            await stage.computer.start()
+            assert (stage.computer.state.phase, stage.computer.state.code) == ("running", "port_unknown")
+            assert stage.computer.state.fields == {"port": "http"}
+            stage.runtime.save_settings({"sandbox.ports": ["0:8888"]})
+            await stage.computer.restart()
+            assert stage.computer.state.code == ""
+
+    asyncio.run(opens())
+
+
 def test_another_process_holds_it(fresh_home: Path) -> None:
     async def holds() -> None:
         async with staged(fresh_home, [SAY]) as stage:

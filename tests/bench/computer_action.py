@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sandbox.audit import AuditLog
 from sandbox.computer import Computer
+from sandbox.errors import SandboxError
 from tests.bench.figure import Figure, percentile
 from tests.bench.sandbox_house import machine
 from tests.sandbox.programs import Programs
@@ -21,9 +23,14 @@ DELAY = 2000.0
 
 
 def measure(*, peers: bool = False) -> list[Figure]:
-    """Milliseconds of a click on a button of the calculator, interleaved with one `docker exec` of xdotool."""
+    """Milliseconds of a click on a button of the calculator, interleaved with one `docker exec` of xdotool.
+    Nothing where there is no engine."""
     del peers
-    return [asyncio.run(_measure())]
+    try:
+        return [asyncio.run(_measure())]
+    except SandboxError as error:
+        print(f"computer_action: no sandbox ({error}), nothing measured")
+        return []
 
 
 async def _measure() -> Figure:
@@ -45,7 +52,7 @@ async def _measure() -> Figure:
                 await _timed(times["pictured"], computer.perform(click))
                 x, y = key.centre
                 command = ["xdotool", "mousemove", str(x), str(y), "click", "1"]
-                await _timed(times["exec"], made.engine.call(lambda client: container.exec_run(command)))
+                await _timed(times["exec"], made.engine.call(partial(_run, container, command)))
                 if number < ROUNDS // 4:
                     nowhere = {"action": "mouse_move", "coordinate": [900 + number, 100]}
                     await _timed(times["nothing"], computer.perform(nowhere, picture=False))
@@ -59,6 +66,12 @@ async def _measure() -> Figure:
         "the same with the reference demo's fixed delay": percentile(times["exec"], 50) + DELAY,
     }
     return Figure("computer_action", percentile(times["click"], 50), "ms", GOAL, "lower", reference)
+
+
+def _run(container: Any, command: list[str], client: Any) -> None:
+    """What the engine's thread does for the reference."""
+    del client
+    container.exec_run(command)
 
 
 async def _timed(times: list[float], work: Any) -> Any:

@@ -101,7 +101,7 @@ class Decisions:
         if not book.meant:
             return
         host = self._synced.host(book)
-        landed = {path for path, state in book.meant.items() if host.files.get(path) == state}
+        landed = {path for path, state in book.meant.items() if self._is(host.files.get(path), state)}
         by = next((one for one in book.decisions if one.id == book.meant_by), None)
         for path in landed:
             book.rebase(path, book.meant[path])
@@ -113,6 +113,12 @@ class Decisions:
                 book.decisions.remove(by)
         book.meant_by = ""
         book.meant = {}
+
+    def _is(self, found: State, meant: State) -> bool:
+        """Whether the host has what was meant, as far as it can tell."""
+        if found is None or meant is None or self._synced.bits:
+            return found == meant
+        return found.sha256 == meant.sha256
 
     # --- to the copy --------------------------------------------------------------------------------
 

@@ -209,10 +209,11 @@ class BookFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.patience = PATIENCE
 
     def hold(self) -> Lock:
         """Keep other processes from changing it; the caller releases. Raises OrionError `review_busy`."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         while True:
             try:
                 return Lock(self.path.with_suffix(".lock"), "review", "review_busy")

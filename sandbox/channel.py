@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +19,9 @@ COMMAND = ("python3", "-s", "-P", "-m", "sandbox.guest")
 
 PATIENCE = 20.0
 """Seconds that a guest may take until it serves."""
+
+WIDEST = 8_192
+"""Most pixels of a screen's edge: what a guest says is not trusted with this side's memory."""
 
 WORDS = 4_096
 """Bytes kept of what the guest last wrote to its errors."""
@@ -38,10 +41,14 @@ class Guest:
     async def begin(self) -> None:
         """Wait until the guest serves. Raises PeerGone, PeerError."""
         await asyncio.gather(self.control.ready(), self.bulk.ready())
-        found = await self.control.call("desk")
-        if size := found.get("screen"):
-            self.screen = Screen(self.bulk, int(size[0]), int(size[1]))
-            await asyncio.to_thread(__import__, "numpy")
+        match await self.control.call("desk"):
+            case {"screen": [int(width), int(height)]} if 0 < width <= WIDEST and 0 < height <= WIDEST:
+                self.screen = Screen(self.bulk, width, height)
+                await asyncio.to_thread(__import__, "numpy")
+            case {"screen": None}:
+                pass
+            case found:
+                raise PeerError("screen_refused", str(found)[:100])
 
     @property
     def last_words(self) -> str:
@@ -87,17 +94,21 @@ async def attach(
     ends. `operations` are what the guest may ask of this side; after `patience` seconds without a word from
     it, it is taken for dead. Raises SandboxError("guest_failed", reason)."""
     token = secrets.token_hex(8)
-    opened = await asyncio.gather(
-        *(asyncio.to_thread(_exec, container, role, token) for role in ("control", "bulk")),
-        return_exceptions=True,
-    )
-    lines = [item for item in opened if not isinstance(item, BaseException)]
-    if len(lines) < 2:
-        for item in lines:
-            item[0].close()
-        fault = next(item for item in opened if isinstance(item, BaseException))
+    opening = [
+        asyncio.create_task(asyncio.to_thread(_exec, container, role, token)) for role in ("control", "bulk")
+    ]
+    try:
+        await asyncio.wait(opening)
+    except asyncio.CancelledError:
+        for task in opening:
+            task.add_done_callback(_let_go)
+        raise
+    fault = next((task.exception() for task in opening if task.exception()), None)
+    if fault is not None:
+        for task in opening:
+            _let_go(task)
         raise SandboxError("guest_failed", reason=str(fault)[:300]) from fault
-    guest = Guest(container, [_Stream(container, item, operations, patience) for item in lines])
+    guest = Guest(container, [_Stream(container, task.result(), operations, patience) for task in opening])
     try:
         async with asyncio.timeout(PATIENCE):
             await guest.begin()
@@ -125,6 +136,12 @@ def _exec(container: Any, role: str, token: str) -> tuple[Line, bytes, str]:
     return *line(api.exec_start(made["Id"], socket=True)), made["Id"]
 
 
+def _let_go(opening: asyncio.Task[tuple[Line, bytes, str]]) -> None:
+    """Close a connection that nobody uses."""
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result()[0].close()
+
+
 class _Stream:
     """One of the two streams."""
 
@@ -150,11 +167,18 @@ class _Stream:
             await self._hijacked.closed()
 
     def ended(self) -> bool:
-        """Whether the process has; blocks. OSError where the engine does not answer."""
+        """Whether the process has, of which the engine hears a moment after its stream ended; blocks. OSError
+        where the engine does not answer."""
         import docker.errors
 
-        with contextlib.suppress(docker.errors.NotFound):
-            return not self._container.client.api.exec_inspect(self._number)["Running"]
+        before = time.monotonic() + 1
+        try:
+            while self._container.client.api.exec_inspect(self._number)["Running"]:
+                if time.monotonic() > before:
+                    return False
+                time.sleep(0.02)
+        except docker.errors.NotFound:
+            return True
         return True
 
     def _on_words(self, data: bytes) -> None:

@@ -17,6 +17,9 @@ __all__ = ["Frame", "Rect", "Screen"]
 RATE = 30
 """Frames a second at most."""
 
+LARGEST = 134_217_728
+"""Bytes of a picture that are taken from a guest."""
+
 ROOM = 2_097_152
 """Bytes of frames that may be under way beyond the usual, so that a large one need not stop on its way."""
 
@@ -85,18 +88,20 @@ class Screen:
         quality: int = 85,
     ) -> bytes:
         """The screen now, or a region of it, scaled to `size` (width, height), with the pointer drawn in on
-        request; `quality` is JPEG's. PeerError("picture_refused") for a region outside, PeerGone."""
+        request; `quality` is JPEG's. PeerError picture_refused for a region outside, PeerGone."""
         arguments: dict[str, Any] = {"form": form, "pointer": pointer, "quality": quality}
         if region is not None:
             arguments["region"] = [region.x, region.y, region.width, region.height]
         if size is not None:
             arguments["size"] = list(size)
         async with await self._bulk.open("screen.picture", **arguments) as call:
-            parts = []
-            while data := await call.receive():
-                parts.append(data)
+            data = bytearray()
+            while piece := await call.receive():
+                data += piece
+                if len(data) > LARGEST:
+                    raise PeerError("picture_too_large")
             await call.result()
-        return b"".join(parts)
+        return bytes(data)
 
     async def close(self) -> None:
         """End the frames; idempotent."""

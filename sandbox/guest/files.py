@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -21,6 +21,9 @@ from sandbox.guest.peer import Operation
 HOME = "/workspace"
 PIECE = 1 << 20
 LINES = 500
+TOGETHER = 64
+"""Small files that one worker thread reads or writes in one go."""
+
 MOST_SKIPPED = 1_000
 
 
@@ -71,70 +74,96 @@ class Files:
     async def get(self, call: Call) -> dict[str, Any]:
         """`files.get`."""
         limit = int(call.arguments.get("limit", 1 << 26))
-        for path in map(str, call.arguments.get("paths", [])):
-            try:
-                await self._send(call, path, limit)
-            except OSError as error:
-                await call.send(told(END, path=path, error=failure(error).code))
-            except PeerError as error:
-                if call.ended or call.cancelled:
-                    raise
-                await call.send(told(END, path=path, error=error.code))
+        left = [str(path) for path in call.arguments.get("paths", [])]
+        while left:
+            small = await asyncio.to_thread(self._small, call, left[:TOGETHER], limit)
+            if small:
+                await call.send(b"".join(small))
+                del left[: len(small)]
+            else:
+                await self._large(call, left.pop(0), limit)
         return {}
 
-    async def _send(self, call: Call, path: str, limit: int) -> None:
-        """One file; what changes while it is read is told at its end."""
+    def _small(self, call: Call, paths: Iterable[str], limit: int) -> Sequence[bytes]:
+        """The first of `paths`, packed, up to one that is too large to be read in one piece."""
+        done: list[bytes] = []
+        for path in paths:
+            try:
+                folder, names = self._place(call, path)
+                with folder.reading(names) as handle:
+                    found = os.fstat(handle)
+                    if min(PIECE, limit) < found.st_size <= limit or sum(map(len, done)) > PIECE:
+                        return done
+                    if found.st_size > limit:
+                        raise PeerError("large", str(found.st_size))
+                    data = os.read(handle, PIECE)
+                    if len(data) != found.st_size or not same(found, os.fstat(handle)):
+                        raise PeerError("changing", path)
+            except OSError as error:
+                done.append(told(END, path=path, error=failure(error).code))
+            except PeerError as error:
+                done.append(told(END, path=path, error=error.code))
+            else:
+                end = told(END, path=path, error="", sha256=hashlib.sha256(data).hexdigest())
+                done.append(_head(path, found) + packed(DATA, data) + end)
+        return done
+
+    async def _large(self, call: Call, path: str, limit: int) -> None:
+        """One file in pieces; that it changes while it is read is told at its end."""
         folder, names = self._place(call, path)
 
-        def first() -> tuple[int, os.stat_result, bytes]:
+        def opened() -> tuple[int, os.stat_result]:
             with folder.reading(names) as handle:
-                found = os.fstat(handle)
-                if found.st_size > limit:
-                    raise PeerError("large", str(found.st_size))
-                data = os.read(handle, PIECE)
-                whole = len(data) == found.st_size and same(found, os.fstat(handle))
-                return (-1 if whole else os.dup(handle)), found, data
+                return os.dup(handle), os.fstat(handle)
 
-        handle, before, data = await asyncio.to_thread(first)
-        total, size = hashlib.sha256(), 0
+        total, size, error = hashlib.sha256(), 0, ""
         try:
-            await call.send(
-                told(HEAD, path=path, mode=stat.S_IMODE(before.st_mode), mtime_ns=before.st_mtime_ns)
-            )
-            while data:
+            handle, before = await asyncio.to_thread(opened)
+        except OSError as fault:
+            await call.send(told(END, path=path, error=failure(fault).code))
+            return
+        try:
+            await call.send(_head(path, before))
+            while size <= limit and (data := await asyncio.to_thread(os.read, handle, PIECE)):
                 total.update(data)
                 size += len(data)
-                if size > limit:
-                    raise PeerError("large", str(size))
                 await call.send(packed(DATA, data))
-                data = await asyncio.to_thread(os.read, handle, PIECE) if handle >= 0 else b""
-            changed = handle >= 0 and not same(before, os.fstat(handle))
+            error = "" if same(before, os.fstat(handle)) and size == before.st_size else "changing"
         finally:
-            if handle >= 0:
-                os.close(handle)
-        await call.send(told(END, path=path, error="changing" if changed else "", sha256=total.hexdigest()))
+            os.close(handle)
+        await call.send(told(END, path=path, error=error, sha256=total.hexdigest()))
 
     async def put(self, call: Call) -> dict[str, Any]:
         """`files.put`."""
+        waiting: list[_Incoming] = []
         failed: dict[str, str] = {}
         incoming: _Incoming | None = None
+
+        async def land() -> None:
+            await asyncio.to_thread(_landed, waiting)
+            failed.update((one.path, one.error) for one in waiting if one.error)
+            waiting.clear()
+
         try:
             async for kind, payload in unpacked(call.receive):
                 if kind == HEAD:
-                    head = members(payload)
-                    incoming = _Incoming(head, lambda path: self._place(call, path))
+                    incoming = _Incoming(members(payload), lambda path: self._place(call, path))
+                    waiting.append(incoming)
                 elif incoming is None:
                     raise PeerError("garbage", "content without a head")
                 elif kind == DATA:
-                    await incoming.take(payload)
+                    incoming.take(payload)
+                    if incoming.size >= PIECE:
+                        await asyncio.to_thread(incoming.flush)
                 else:
-                    error = await incoming.land()
-                    if error:
-                        failed[incoming.path] = error
                     incoming = None
+                    if len(waiting) >= TOGETHER or sum(one.size for one in waiting) >= PIECE:
+                        await land()
+            if incoming is None:
+                await land()
         finally:
-            if incoming is not None:
-                incoming.drop()
+            for one in waiting:
+                one.drop()
         return {"failed": failed}
 
     async def remove(self, call: Call) -> dict[str, Any]:
@@ -171,29 +200,33 @@ class Files:
 
 
 class _Incoming:
-    """One file on its way in; small ones are written in one go."""
+    """One file on its way in. `error` is the code of what keeps it from its place; then what comes is
+    dropped. All but `take` belongs into a worker thread."""
 
     def __init__(self, head: dict[str, Any], place: Callable[[str], tuple[Folder, tuple[str, ...]]]) -> None:
-        self.path = str(head.get("path", ""))
+        self.path, self.error = str(head.get("path", "")), ""
         self._head, self._place = head, place
         self._pieces = bytearray()
         self._draft: Draft | None = None
-        self._error = ""
 
-    async def take(self, data: bytes) -> None:
+    @property
+    def size(self) -> int:
+        """Bytes that are held and not written."""
+        return len(self._pieces)
+
+    def take(self, data: bytes) -> None:
         """More content."""
-        self._pieces += data
-        if len(self._pieces) >= PIECE and not self._error:
-            await self._tried(self._flush)
-        if self._error:
-            self._pieces.clear()
+        if not self.error:
+            self._pieces += data
 
-    async def land(self) -> str:
-        """Put the file in its place; the code of what kept it from there, or ""."""
-        if not self._error:
-            await self._tried(self._landed)
+    def flush(self) -> None:
+        """Write what is held."""
+        self._tried(self._written)
+
+    def land(self) -> None:
+        """Put the file in its place."""
+        self._tried(self._landed)
         self.drop()
-        return self._error
 
     def drop(self) -> None:
         """Leave nothing of what was not put in place."""
@@ -201,25 +234,38 @@ class _Incoming:
         if draft is not None:
             draft.__exit__()
 
-    async def _tried(self, work: Callable[[], None]) -> None:
+    def _tried(self, work: Callable[[], None]) -> None:
+        if self.error:
+            return
         try:
-            await asyncio.to_thread(work)
+            work()
         except OSError as error:
-            self._error = failure(error).code
+            self.error = failure(error).code
         except PeerError as error:
-            self._error = error.code
+            self.error = error.code
+        if self.error:
+            self._pieces.clear()
 
-    def _flush(self) -> None:
+    def _written(self) -> None:
         if self._draft is None:
             self._draft = Draft(*self._place(self.path)).__enter__()
         self._draft.write(bytes(self._pieces))
         self._pieces.clear()
 
     def _landed(self) -> None:
-        self._flush()
+        self._written()
         if self._draft is not None:
             mode, expected = self._head.get("mode"), self._head.get("expected")
             self._draft.land(mode, int(self._head.get("mtime_ns", 0)), expected)
+
+
+def _landed(waiting: Iterable[_Incoming]) -> None:
+    for one in waiting:
+        one.land()
+
+
+def _head(path: str, found: os.stat_result) -> bytes:
+    return told(HEAD, path=path, mode=stat.S_IMODE(found.st_mode), mtime_ns=found.st_mtime_ns)
 
 
 def _lines(entries: Iterable[dict[str, Any]]) -> bytes:

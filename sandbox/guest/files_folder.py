@@ -68,10 +68,14 @@ class Folder:
         current = os.open(self.root, _FOLDER & ~os.O_NOFOLLOW)
         try:
             for name in names:
-                if make:
+                try:
+                    below = os.open(name, _FOLDER, dir_fd=current)
+                except FileNotFoundError:
+                    if not make:
+                        raise
                     with contextlib.suppress(FileExistsError):
                         os.mkdir(name, 0o755, dir_fd=current)
-                below = os.open(name, _FOLDER, dir_fd=current)
+                    below = os.open(name, _FOLDER, dir_fd=current)
                 os.close(current)
                 current = below
             yield current
@@ -187,8 +191,9 @@ class Draft:
         with contextlib.suppress(OSError):
             if self._handle >= 0:
                 os.close(self._handle)
-        with contextlib.suppress(OSError):
-            os.unlink(self._temporary, dir_fd=self.place)
+        if self._temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(self._temporary, dir_fd=self.place)
         self._stack.close()
 
     def write(self, data: bytes) -> None:
@@ -220,3 +225,4 @@ class Draft:
             os.utime(self._handle, ns=(mtime_ns, mtime_ns))
         check(self.place, self._name, expected)
         os.rename(self._temporary, self._name, src_dir_fd=self.place, dst_dir_fd=self.place)
+        self._temporary = ""

@@ -16,10 +16,10 @@ from PySide6.QtCore import (
     Qt,
     QTimer,
 )
-from PySide6.QtGui import QFont, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QPainter, QResizeEvent
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView, QWidget
 
-from desktop.live.wording import VERDICT_SIGNS, verdict_words
+from desktop.live.wording import verdict_sign, verdict_words
 from desktop.theme import Theme, mix
 from resources.translation import _
 from runtime.computer_events import ActionSeen
@@ -129,8 +129,7 @@ class ActionDelegate(QStyledItemDelegate):
         painter.drawText(QRect(area.left(), area.top(), wide, area.height()), middle, when)
         words = _outcome(line)
         tail = measure.horizontalAdvance(words)
-        tones = {"confirmed": theme.success, "no_change": theme.danger, "unclear": theme.warning}
-        painter.setPen(tones.get(line.verdict, theme.muted))
+        painter.setPen(tone(theme, line.verdict, theme.muted))
         painter.drawText(area, middle | Qt.AlignmentFlag.AlignRight, words)
         painter.setFont(option.font)
         painter.setPen(theme.text)
@@ -148,11 +147,16 @@ class ActionDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(option.rect.adjusted(2, 1, -3, -2), 6, 6)
 
 
+def tone(theme: Theme, verdict: str, plain: QColor) -> QColor:
+    """The colour of a verdict; `plain` where there is none."""
+    tones = {"confirmed": theme.success, "unclear": theme.warning}
+    return tones.get(verdict, theme.danger if verdict else plain)
+
+
 def _outcome(line: Line) -> str:
     if line.running:
         return "…"
-    words = f"{VERDICT_SIGNS[line.verdict]} {verdict_words(line.verdict)}" if line.verdict else ""
-    return "  ".join(part for part in (words, f"{line.seconds:.1f} s") if part)
+    return "  ".join(part for part in (verdict_sign(line.verdict), f"{line.seconds:.1f} s") if part)
 
 
 class ActionLog(QTreeView):

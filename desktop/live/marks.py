@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, hypot
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
+from desktop.live.action_log import tone
 from desktop.live.geometry import Fit
-from desktop.live.wording import VERDICT_SIGNS, verdict_words
+from desktop.live.wording import verdict_sign
 from desktop.theme import Theme
 from runtime.computer_events import ActionSeen
 
@@ -119,15 +119,15 @@ class Marks:
         """Draw everything in units of the window; the pointer on top where it is the agent's."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for mark in self._marks.values():
-            tone = _tone(theme, mark.verdict)
+            ink = tone(theme, mark.verdict, theme.accent)
             painter.setOpacity(_left(now, mark, RING))
-            self._draw_trail(painter, fit, mark, tone)
-            self._draw_ring(painter, fit, mark, tone, now)
+            self._draw_trail(painter, fit, mark, ink)
+            self._draw_ring(painter, fit, mark, ink, now)
         metrics = QFontMetricsF(painter.font())
         for mark in self._worded():
             if box := self._badge_place(fit, mark, metrics):
                 painter.setOpacity(_left(now, mark, BADGE))
-                _draw_badge(painter, box, _words(mark), theme, _tone(theme, mark.verdict))
+                _draw_badge(painter, box, _words(mark), theme, tone(theme, mark.verdict, theme.accent))
         painter.setOpacity(1.0)
         if pointer and self._at is not None:
             _draw_pointer(painter, fit.to_view(*self._at), theme)
@@ -136,14 +136,14 @@ class Marks:
         """The marks whose words are shown: only the newest, over which no other lies."""
         return list(self._marks.values())[-1:]
 
-    def _draw_trail(self, painter: QPainter, fit: Fit, mark: Mark, tone: QColor) -> None:
+    def _draw_trail(self, painter: QPainter, fit: Fit, mark: Mark, colour: QColor) -> None:
         if len(mark.trail) > 1:
             line = QPolygonF([fit.to_view(*point) for point in mark.trail])
-            for ink, width in ((QColor("white"), 5.0), (tone, 2.5)):
+            for ink, width in ((QColor("white"), 5.0), (colour, 2.5)):
                 painter.setPen(QPen(ink, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
                 painter.drawPolyline(line)
 
-    def _draw_ring(self, painter: QPainter, fit: Fit, mark: Mark, tone: QColor, now: float) -> None:
+    def _draw_ring(self, painter: QPainter, fit: Fit, mark: Mark, colour: QColor, now: float) -> None:
         if not mark.trail or not any(word in mark.action for word in _CLICKS):
             return
         age = min(1.0, (now - mark.began) / RING) if not self.still else 0.5
@@ -152,7 +152,7 @@ class Marks:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for ring in range(rings):
             side = 7 + 5 * ring + 8 * age
-            for ink, width in ((QColor("white"), 4.5), (tone, 2.2)):
+            for ink, width in ((QColor("white"), 4.5), (colour, 2.2)):
                 painter.setPen(QPen(ink, width))
                 painter.drawEllipse(middle, side, side)
 
@@ -182,9 +182,9 @@ class Marks:
 def _words(mark: Mark) -> str:
     words = " ".join(mark.summary.split())
     shown = words if len(words) <= LETTERS else words[: LETTERS - 1] + "…"
-    if not mark.verdict:
+    if not verdict_sign(mark.verdict):
         return shown
-    return f"{VERDICT_SIGNS.get(mark.verdict, '')} {shown} · {verdict_words(mark.verdict)}"
+    return f"{verdict_sign(mark.verdict)} · {shown}"
 
 
 def _left(now: float, mark: Mark, seconds: float) -> float:
@@ -194,17 +194,8 @@ def _left(now: float, mark: Mark, seconds: float) -> float:
     return min(1.0, max(0.0, 2.0 * (1.0 - (now - mark.ended) / seconds)))
 
 
-def _tone(theme: Theme, verdict: str) -> QColor:
-    tones: dict[str, Callable[[], QColor]] = {
-        "confirmed": lambda: theme.success,
-        "no_change": lambda: theme.danger,
-        "unclear": lambda: theme.warning,
-    }
-    return tones.get(verdict, lambda: theme.accent)()
-
-
-def _draw_badge(painter: QPainter, box: QRectF, words: str, theme: Theme, tone: QColor) -> None:
-    painter.setPen(QPen(tone, 1.5))
+def _draw_badge(painter: QPainter, box: QRectF, words: str, theme: Theme, colour: QColor) -> None:
+    painter.setPen(QPen(colour, 1.5))
     painter.setBrush(theme.raised)
     painter.drawRoundedRect(box, 7, 7)
     painter.setPen(theme.text)

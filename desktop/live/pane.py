@@ -159,8 +159,6 @@ class LivePane(QFrame):
             self.parts.setSizes([max(1, self.parts.height() * 4 // 5), max(1, self.parts.height() // 5)])
         self.log.see(seen)
         self.view.on_action(seen)
-        if seen.phase == "begun" and self.wheel.summary.text():
-            self.wheel.show_summary("")
 
     def show_changes(self, files: int) -> None:
         """So many files the agent changed wait for the user's review."""
@@ -191,7 +189,7 @@ class LivePane(QFrame):
     def _on_left(self) -> None:
         """The keyboard leaves the picture: to the buttons below it, or those above."""
         if not self.wheel.take_keyboard():
-            self.close_button.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            (self.zoom if self.log.isHidden() else self.log).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _show_badge(self) -> None:
         wheel = self.wheel.wheel

@@ -74,6 +74,8 @@ class WheelBar(QFrame):
 
     def show_wheel(self, wheel: WheelChanged) -> None:
         """Another one is at the wheel, or the agent pauses or goes on."""
+        if wheel.holder == "user" and self.wheel.holder != "user":
+            self.show_summary("")
         self.wheel = wheel
         agent = wheel.holder == "agent"
         self.pause.setVisible(agent and not wheel.paused)

@@ -8,15 +8,25 @@ from resources.sentences import sentence
 from resources.translation import _
 from runtime.computer_events import ComputerState, Holder, Phase, Remedy
 
-VERDICT_SIGNS = {"confirmed": "✓", "no_change": "=", "unclear": "?"}
+VERDICT_SIGNS = {"confirmed": "✓", "no_change": "=", "unclear": "?", "failed": "✕"}
 LEAVE = "⌘⌥" if sys.platform == "darwin" else "Ctrl+Alt"
 """The chord that leaves the picture, as the platform writes it."""
 
 
 def verdict_words(verdict: str) -> str:
     """How an action went, in a word or two; nothing for an action that changes nothing on the screen."""
-    words = {"confirmed": _("confirmed"), "no_change": _("no change"), "unclear": _("unclear")}
+    words = {
+        "confirmed": _("confirmed"),
+        "no_change": _("no change"),
+        "unclear": _("unclear"),
+        "failed": _("not done"),
+    }
     return words.get(verdict, "")
+
+
+def verdict_sign(verdict: str) -> str:
+    """The verdict with its sign, so that its colour is never the only one."""
+    return f"{VERDICT_SIGNS[verdict]} {verdict_words(verdict)}" if verdict in VERDICT_SIGNS else ""
 
 
 def holder_words(holder: Holder, paused: bool, stepping: bool) -> str:

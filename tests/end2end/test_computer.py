@@ -40,11 +40,12 @@ def computer(action: str, **arguments: Any) -> dict[str, Any]:
 STEPS = [
     {"say": "I write a note in the editor first."},
     computer("wait", duration=3.0),
+    NEXT,
     computer("left_click", coordinate=EDITOR),
     computer("wait", duration=1.0),
     computer("type", text=TEXT),
     computer("key", text="ctrl+s"),
-    computer("wait", duration=0.5),
+    computer("wait", duration=1.5),
     computer("type", text="/workspace/notes.txt"),
     computer("key", text="Return"),
     NEXT,
@@ -54,6 +55,7 @@ STEPS = [
     computer("wait", duration=LONG),
     NEXT,
     call("browser", action="click", target="Send"),
+    call("bash", command="cat /workspace/notes.txt"),
     computer("screenshot"),
     {"say": "The note is saved and the form was sent."},
 ]
@@ -82,6 +84,7 @@ def programs(display: str, machine: str) -> Iterator[list[Program]]:
     yield made
     for program in made:
         if program.exit_code is None:
+            program.picture("computer-last")
             program.kill()
 
 
@@ -128,11 +131,11 @@ def test_the_agent_works_the_user_takes_the_wheel_and_it_goes_on(
     until("the approval", approved)
     until("the text to be typed", lambda: audited(fresh_home, "type"))
     program.picture("computer-2-agent-types")
-    until("the form to be filled", lambda: audited(fresh_home, "wait")[2:], seconds=120)
+    until("the agent to wait", lambda: program.recorded("tool_intent", 11), seconds=120)
     program.picture("computer-3-agent-waits")
 
     xdotool("mousemove", "1000", "420", "click", "1")
-    until("the user's click", lambda: audited(fresh_home, "user_input"))
+    until("the user's click", lambda: audited(fresh_home, "take_wheel"))
     program.picture("computer-4-user-at-the-wheel")
     assert not program.recorded("done")
     xdotool("keydown", "ctrl", "keydown", "alt", "keyup", "alt", "keyup", "ctrl")
@@ -144,7 +147,8 @@ def test_the_agent_works_the_user_takes_the_wheel_and_it_goes_on(
     done = until("the turn to end", lambda: program.recorded("done"), seconds=120)
     program.picture("computer-6-done")
     assert done[-1]["reason"] == "complete"
-    results = [json.dumps(record, ensure_ascii=False) for record in program.recorded("tool")]
+    results = [json.dumps(record, ensure_ascii=False) for record in program.recorded("tool_result")]
     assert any(f"Sent: {NAME}" in result for result in results), results[-3:]
+    assert any(all(line in result for line in TEXT.splitlines()) for result in results[10:]), results[-3:]
     assert program.close() == ""
     assert verify(fresh_home / "audit" / "computer_use_log.jsonl").ok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -24,6 +25,16 @@ def test_an_action_is_one_line() -> None:
     assert model.index(0).data() == "Click “Save”"
     assert model.index(0).data(SPOKEN).startswith("Click “Save”, no change, 0.2 seconds, ")
     assert "being done" in model.index(1).data(SPOKEN)
+
+
+@pytest.mark.parametrize("verdict", ["", "confirmed", "no_change", "unclear", "failed", "new"])
+def test_every_verdict_is_painted(qtbot: QtBot, verdict: str) -> None:
+    log = ActionLog(LIGHT)
+    qtbot.addWidget(log)
+    log.show()
+    log.see(action(1, "ended", verdict=verdict))
+    log.grab()
+    assert ("not done" in log.lines.index(0).data(SPOKEN)) == (verdict == "failed")
 
 
 def test_an_end_without_a_beginning_is_a_line_too() -> None:

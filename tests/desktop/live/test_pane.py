@@ -97,13 +97,16 @@ def test_the_chord_leads_to_the_hand_back_and_on(pane: LivePane) -> None:
     pane.show_wheel(WheelChanged("agent", "s1", False))
     assert pane.wheel.pause.hasFocus()
     pane.show_wheel(WheelChanged("nobody", "", False))
-    assert pane.close_button.hasFocus()
+    assert pane.zoom.hasFocus()
 
 
-def test_the_summary_goes_with_the_next_action(pane: LivePane) -> None:
+def test_the_summary_stays_until_the_wheel_is_taken_again(pane: LivePane) -> None:
+    pane.show_wheel(WheelChanged("user", "s1", True))
     pane.wheel.show_summary("You changed notes.md.")
-    assert pane.wheel.summary.isVisible()
+    pane.show_wheel(WheelChanged("agent", "s1", False))
     pane.on_action(action())
+    assert pane.wheel.summary.isVisible()
+    pane.show_wheel(WheelChanged("user", "s1", True))
     assert not pane.wheel.summary.isVisible()
 
 

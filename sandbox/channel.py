@@ -11,7 +11,8 @@ from typing import Any
 from sandbox.errors import SandboxError
 from sandbox.guest import peer
 from sandbox.guest.peer import Operation, Peer, PeerError, PeerGone
-from sandbox.hijack import Hijacked, Line, line
+from sandbox.hijack import Hijacked
+from sandbox.lines import Line, line
 from sandbox.screen import Screen
 
 COMMAND = ("python3", "-s", "-P", "-m", "sandbox.guest")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.hijack import HIGH, Demultiplexer, Hijacked, line
+from sandbox.hijack import HIGH, Demultiplexer, Hijacked
 
 
 def _framed(stream: int, data: bytes) -> bytes:
@@ -136,80 +136,5 @@ def test_drain_waits_for_an_engine_that_does_not_read_and_abort_frees_it() -> No
             stream.abort()
             with pytest.raises(ConnectionResetError):
                 await asyncio.wait_for(draining, 10)
-
-    asyncio.run(check())
-
-
-class Pipe:
-    """What docker-py calls a named pipe, over a socket."""
-
-    def __init__(self, under: socket.socket) -> None:
-        self._under = under
-        self.limits: list[float] = []
-
-    def dup(self) -> Pipe:
-        return Pipe(self._under)
-
-    def settimeout(self, value: float) -> None:
-        self.limits.append(value)
-
-    def recv_into(self, buffer: bytearray) -> int:
-        return self._under.recv_into(buffer)
-
-    def send(self, data: bytes) -> int:
-        return self._under.send(data[:1000])
-
-    def close(self) -> None:
-        self._under.shutdown(socket.SHUT_RDWR)
-        self._under.close()
-
-
-def test_a_named_pipe_is_read_and_written() -> None:
-    async def check() -> None:
-        near, far = socket.socketpair()
-        pipe = Pipe(near)
-        connection, early = line(pipe)
-        assert (early, len(pipe.limits)) == (b"", 1)
-        stream = Hijacked(connection, early, lambda data: None, "test")
-        with far:
-            far.sendall(_framed(1, b"hello"))
-            assert await stream.reader.readexactly(5) == b"hello"
-            stream.write(b"x" * 5000)
-            got = b""
-            while len(got) < 5000:
-                got += await asyncio.to_thread(far.recv, 5000)
-            stream.abort()
-            await stream.closed()
-
-    asyncio.run(check())
-
-
-class Response:
-    """The head of an engine's answer, of which the reader took more than the head."""
-
-    def __init__(self, under: socket.socket, head: int) -> None:
-        self.raw = self._fp = self
-        self.fp = under.makefile("rb")
-        self.fp.read(head)
-
-    def close(self) -> None:
-        self.fp.close()
-
-
-def test_what_the_reader_of_the_head_took_is_not_lost() -> None:
-    async def check() -> None:
-        near, far = socket.socketpair()
-        far.sendall(b"HEAD" + _framed(1, b"early "))
-        hijacked = near.makefile("rb", buffering=0)
-        hijacked._response = Response(near, 4)  # type: ignore[attr-defined]
-        connection, early = line(hijacked)
-        assert early == _framed(1, b"early ")
-        stream = Hijacked(connection, early, lambda data: None, "test")
-        with far:
-            far.sendall(_framed(1, b"late"))
-            assert await stream.reader.readexactly(10) == b"early late"
-            stream.abort()
-            await stream.closed()
-        hijacked.close()
 
     asyncio.run(check())

@@ -215,7 +215,9 @@ class Decisions:
             self.take_back(decision)
         paths = []
         host = self._synced.host(book)
-        for path, state in targets.items():
+        earlier = {path for other in book.runs[: book.runs.index(run)] for path in other.steps}
+        for path, was in targets.items():
+            state = was if path in earlier else book.base.get(path)
             if book.known(path) != state:
                 self._owe(path, state, host)
                 paths.append(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,10 @@ import pytest
 
 from runtime.computer_audit import FILE
 from runtime.computer_events import ActionSeen
+from runtime.messages import Text
+from runtime.tools.bash import Bash, BashArguments
+from runtime.tools.computer_elements import ComputerElements, ElementArguments
+from runtime.tools.tool import Ok, ToolContext
 from sandbox.audit import verify
 from tests.runtime.computer_stage import TOOLS, Seen
 from tests.runtime.scripted_house import Watch, call, talking
@@ -130,3 +135,37 @@ def test_a_form_is_sent_and_the_users_click_pauses(fresh_home: Path, machine: st
             assert "Sent: Ærøskøbing 島" in watch.of("tool_call_complete")[-1].text
 
     asyncio.run(works())
+
+
+def test_a_sum_by_element_numbers(fresh_home: Path, machine: str) -> None:
+    """Without pictures: the calculator is opened and used by the numbers in its list."""
+
+    async def works() -> None:
+        async with talking(fresh_home, [SAY], allowed_tools=TOOLS) as (runtime, session, _watch):
+            tool, computer = ComputerElements(), runtime.computer
+            home = runtime.home.root
+            context = ToolContext(session.id, "", "call", runtime.workspace, home, {}, str, computer)
+
+            async def do(**arguments: Any) -> str:
+                result = await tool.execute(ElementArguments.model_validate(arguments), context)
+                assert isinstance(result, Ok), result
+                return "".join(part.text for part in result.parts if isinstance(part, Text))
+
+            await Bash().execute(BashArguments(command="galculator >/dev/null 2>&1 &"), context)
+            listed = await do(action="list")
+            for _ in range(20):
+                if _number(listed, "7"):
+                    break
+                listed = await do(action="wait")
+            for key in ("7", "*", "6", "="):
+                assert _number(listed, key), listed
+                listed = await do(action="click", element=_number(listed, key))
+            assert re.search(r"\b42\b", listed), listed
+
+    asyncio.run(works())
+
+
+def _number(listed: str, name: str) -> int:
+    """The number of the button called `name`, 0 for none."""
+    found = re.search(rf'^(\d+)\. (?:push |toggle )?button "{re.escape(name)}"', listed, re.MULTILINE)
+    return int(found.group(1)) if found else 0

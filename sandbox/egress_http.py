@@ -58,7 +58,7 @@ def parse(data: bytes, scheme: str = "http") -> Request:
         method=words[0].decode("ascii"),
         host=host,
         port=port,
-        head=_head(words[0], path, host, port, headers, upgrade),
+        head=_head((words[0], path.encode("ascii"), words[2]), host, port, headers, upgrade),
         length=length,
         chunked=chunked,
         upgrade=upgrade,
@@ -116,12 +116,12 @@ def _framing(headers: list[tuple[str, bytes]]) -> tuple[int, bool]:
 
 
 def _head(
-    method: bytes, path: str, host: str, port: int, headers: list[tuple[str, bytes]], upgrade: bool
+    first: tuple[bytes, bytes, bytes], host: str, port: int, headers: list[tuple[str, bytes]], upgrade: bool
 ) -> bytes:
     """The head as it goes out: its own host and one request for the connection."""
     named = f"[{host}]" if ":" in host else host
     place = named if port == 80 else f"{named}:{port}"
-    lines = [method + b" " + path.encode("ascii") + b" HTTP/1.1", b"Host: " + place.encode("ascii")]
+    lines = [b" ".join(first), b"Host: " + place.encode("ascii")]
     kept = _HOPS - {"connection"} if upgrade else _HOPS | {"upgrade"}
     lines += [
         name.encode("ascii") + b": " + value

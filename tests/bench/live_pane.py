@@ -111,13 +111,15 @@ async def _measured(home: Path) -> list[Figure]:
     finally:
         await made.reset()
         await engine.close()
-    frames = sorted(when for colour, when in moving["seen"]["scrolled"].items() if _marked(int(colour)))
-    rate = (len(frames) - 1) / (frames[-1] - frames[0])
+    frames = {int(c) & 0xFFFF: when for c, when in moving["seen"]["scrolled"].items() if _marked(int(c))}
+    first, last = min(frames), max(frames)
+    seconds = frames[last] - frames[first]
+    rate, drawn = (len(frames) - 1) / seconds, (last - first) / seconds
     rounds = moving["beats"]
     return [
         Figure("live_pane_p50", percentile(delays, 50), "ms", 60.0, "lower", {}),
         Figure("live_pane_p95", percentile(delays, 95), "ms", 120.0, "lower", {}),
-        Figure("live_pane_rate", rate, "1/s", 20.0, "higher", {}),
+        Figure("live_pane_rate", rate, "1/s", 20.0, "higher", {"drawn by the page": drawn}),
         Figure("live_pane_stall", max(rounds), "ms", 50.0, "lower", {"p99": percentile(rounds, 99)}),
         Figure(
             "live_pane_idle",

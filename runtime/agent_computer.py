@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from resources.translation import _
 from runtime.computer_audit import ComputerAudit
@@ -26,11 +25,8 @@ from runtime.hosts_wanted import HostsWanted
 from runtime.interruptible import Interruptible
 from runtime.machines import Machines, Makers, eyes
 from runtime.messages import JsonObject
-from runtime.network import Network
-from runtime.paths import Home
-from runtime.settings import Sandbox
+from runtime.surroundings import Place, Surroundings
 from runtime.wheel import Wheel
-from runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from runtime.review import Review
@@ -40,38 +36,12 @@ if TYPE_CHECKING:
     from sandbox.computer import Computer
     from sandbox.screen import Screen
 
+__all__ = ["AgentComputer", "Place", "Surroundings"]
+
 T = TypeVar("T")
 
 SETTLING = 20.0
 """Seconds that collecting the agent's changes may take when the program ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an action runs: the guest of the desktop with its computer, or the guest for code with none."""
-
-    guest: Guest
-    computer: Computer | None
-
-
-class Surroundings(Protocol):
-    """What the computer needs of its process."""
-
-    home: Home
-    door: str
-    network: Network
-
-    @property
-    def workspace(self) -> Workspace: ...
-
-    @property
-    def sandbox(self) -> Sandbox:
-        """The settings as they are now."""
-        ...
-
-    def working(self, session: str) -> Session | None:
-        """The open session of that id."""
-        ...
 
 
 class AgentComputer:
@@ -249,6 +219,9 @@ class AgentComputer:
                 place = await self._place(computer, where)
                 return await self._actions.run(action(place), yields=yields)
             except PeerGone as error:
+                if where == "code":
+                    await self._stop_code()
+                    raise OrionError("computer_lost", fault="tool") from error
                 raise await self.gone() from error
             except KNOWN as error:
                 raise as_orion(error) from error
@@ -336,6 +309,12 @@ class AgentComputer:
         self._wheel.give("")
         self.told_wheel()
         self._rest()
+        await self._stop_code()
+
+    async def _stop_code(self) -> None:
+        """End the machine for code; one that is gone already is none."""
+        with suppress(*KNOWN):
+            await self._machines.stop_code()
 
     async def _push(self) -> None:
         """Bring the workspace into the computer. Raises OrionError."""

@@ -77,8 +77,8 @@ def forbidden() -> bool:
 
 class Machines:
     """The desktop's machine and the one for code. Used from the runtime's loop by AgentComputer alone, which
-    calls one method at a time; closed by it. `operations` is what the host serves to the guests. `warning` is
-    what of the last start could not be had and can be done without."""
+    changes the desktop's by one call at a time; closed by it. `operations` is what the host serves to the
+    guests. `warning` is what of the last start could not be had and can be done without."""
 
     def __init__(
         self,
@@ -92,6 +92,7 @@ class Machines:
         self._engine: Engine | None = None
         self._desktop: Machine | None = None
         self._code: Machine | None = None
+        self._coding = asyncio.Lock()
         self._ports: Ports | None = None
         self.warning: SandboxError | None = None
 
@@ -152,11 +153,12 @@ class Machines:
     async def code(self) -> Guest:
         """The guest for code. Raises SandboxError as `start`."""
         engine = await self._found()
-        if self._code is None:
-            self._code = self._makers.machine(engine, self.config(desktop=False), self._operations())
-        if self._code.guest is not None:
-            return self._code.guest
-        return await self._code.start()
+        async with self._coding:
+            if self._code is None:
+                self._code = self._makers.machine(engine, self.config(desktop=False), self._operations())
+            if self._code.guest is not None:
+                return self._code.guest
+            return await self._code.start()
 
     async def build(self, told: Callable[[str, float], None]) -> None:
         """Make the image; minutes long. Raises SandboxError."""
@@ -166,12 +168,6 @@ class Machines:
         """Why the desktop's machine is gone, once it is: a SandboxError."""
         assert self._desktop is not None
         lost: Exception = await self._desktop.wait_lost()
-        return lost
-
-    async def code_lost(self) -> Exception:
-        """The same of the machine for code."""
-        assert self._code is not None
-        lost: Exception = await self._code.wait_lost()
         return lost
 
     async def stop(self) -> None:
@@ -184,9 +180,10 @@ class Machines:
 
     async def stop_code(self) -> None:
         """Stop the machine for code, which holds memory only while code runs."""
-        machine, self._code = self._code, None
-        if machine is not None:
-            await machine.stop()
+        async with self._coding:
+            machine, self._code = self._code, None
+            if machine is not None:
+                await machine.stop()
 
     async def reset(self) -> None:
         """Remove both containers and what lies in them, the workspace's copy too. Raises SandboxError."""

@@ -174,8 +174,11 @@ class StageEngine:
         return None
 
 
-def makers(machine: StageMachine, *, engine: SandboxError | None = None) -> Makers:
-    """The edge to Docker, with `machine` behind it; `engine` is raised where one is looked for."""
+def makers(
+    machine: StageMachine, code: StageMachine | None = None, *, engine: SandboxError | None = None
+) -> Makers:
+    """The edge to Docker, with `machine`, and `code` for code, behind it; `engine` is raised where one is
+    looked for."""
 
     async def find(host: str) -> StageEngine:
         del host
@@ -185,8 +188,9 @@ def makers(machine: StageMachine, *, engine: SandboxError | None = None) -> Make
 
     def made(_engine: Any, config: MachineConfig, operations: Mapping[str, Any]) -> StageMachine:
         del operations
-        machine.config = config
-        return machine
+        found = machine if config.desktop or code is None else code
+        found.config = config
+        return found
 
     async def build(_engine: Any, told: Callable[[str, float], None]) -> str:
         told("step", 0.5)
@@ -233,6 +237,7 @@ class Stage:
     session: Session
     watch: Watch
     machine: StageMachine
+    code: StageMachine
     computer: AgentComputer
     seen: Seen
 
@@ -256,7 +261,7 @@ async def staged(home: Path, steps: Steps, *, autonomy: str = "auto", **changes:
         await session.use(autonomy="auto" if autonomy == "auto" else "semi")
         desk = Desk(folder)
         desk.held.set()
-        machine = StageMachine(desk)
-        computer = AgentComputer(runtime, makers(machine))
+        machine, code = StageMachine(desk), StageMachine(desk)
+        computer = AgentComputer(runtime, makers(machine, code))
         runtime.__dict__["computer"] = computer
-        yield Stage(runtime, session, watch, machine, computer, Seen(computer))
+        yield Stage(runtime, session, watch, machine, code, computer, Seen(computer))

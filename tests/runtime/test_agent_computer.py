@@ -395,6 +395,23 @@ def test_bash_goes_on_while_the_user_has_the_wheel(fresh_home: Path) -> None:
     asyncio.run(goes_on())
 
 
+def test_the_machine_for_code_lives_as_long_as_the_turn(fresh_home: Path) -> None:
+    steps = [call("run_code", language="python", code="print(1)"), SAY]
+
+    async def runs() -> None:
+        async with staged(fresh_home, steps, allowed_tools=["run_code"]) as stage:
+            await stage.session.submit("run")
+            await stage.done()
+            async with asyncio.timeout(20):
+                await stage.code.stopped.wait()
+            assert (stage.code.starts, stage.code.stops) == (1, 1)
+            assert stage.code.config is not None
+            assert not stage.code.config.desktop
+            assert stage.computer.state.phase == "running"
+
+    asyncio.run(runs())
+
+
 def test_it_sleeps_after_a_while_without_anyone(fresh_home: Path) -> None:
     async def sleeps() -> None:
         async with staged(fresh_home, [SAY]) as stage:

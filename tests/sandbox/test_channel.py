@@ -6,16 +6,20 @@ import asyncio
 import contextlib
 import os
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sandbox import lines
 from sandbox.channel import Guest, attach
 from sandbox.errors import SandboxError
 from sandbox.guest.peer import Call, PeerGone
 from sandbox.screen import Frame
+from tests.sandbox.certificates import certificate
 
 
 async def _echo(call: Call) -> dict[str, Any]:
@@ -148,12 +152,40 @@ def test_an_engine_that_falls_silent_is_given_up(bare_container: Any, relay: str
     asyncio.run(check())
 
 
+def test_an_engine_behind_tls(bare_container: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import docker
+    import docker.tls
+
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    made, key = certificate(tmp_path)
+    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secure.load_cert_chain(made, key)
+    relay = _Relay(secure)
+
+    async def check() -> None:
+        tls = docker.tls.TLSConfig(ca_cert=str(made), verify=True)
+        client = docker.DockerClient(base_url=f"https://127.0.0.1:{relay.port}", tls=tls, timeout=20)
+        container = await asyncio.to_thread(client.containers.get, bare_container.id)
+        async with _attached(container) as guest:
+            for _ in range(3):
+                frame = await _first_frame(guest)
+                assert len(frame.pixels[0]) == 4 * 1280 * 800
+        client.close()
+
+    try:
+        asyncio.run(check())
+    finally:
+        relay.close()
+
+
 class _Relay:
     """A door of this machine's engine on the loopback network, as a remote engine would have."""
 
     silent = threading.Event()
 
-    def __init__(self) -> None:
+    def __init__(self, secure: ssl.SSLContext | None = None) -> None:
+        self._secure = secure
         self._engine = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -165,22 +197,28 @@ class _Relay:
         while True:
             try:
                 near, _ = self._listener.accept()
+                if self._secure is not None:
+                    near = self._secure.wrap_socket(near, server_side=True)
             except OSError:
                 return
             far = socket.socket(socket.AF_UNIX)
             far.connect(self._engine)
             self._ends += [near, far]
-            for one, other in ((near, far), (far, near)):
+            end: Any = near
+            if isinstance(near, ssl.SSLSocket):
+                near.settimeout(0)
+                end = lines._Secured(near, near)
+            for one, other in ((end, far), (far, end)):
                 self._threads.append(threading.Thread(target=self._carry, args=(one, other)))
                 self._threads[-1].start()
 
-    def _carry(self, one: socket.socket, other: socket.socket) -> None:
+    def _carry(self, one: Any, other: Any) -> None:
         with contextlib.suppress(OSError):
             while data := one.recv(65_536):
                 if not self.silent.is_set():
                     other.sendall(data)
         with contextlib.suppress(OSError):
-            other.shutdown(socket.SHUT_WR)
+            getattr(other, "_under", other).shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         for end in self._ends:

@@ -6,13 +6,12 @@ import asyncio
 import socket
 import ssl
 import struct
-import subprocess
 import threading
 from pathlib import Path
 
 from sandbox.hijack import Hijacked
 from sandbox.lines import line
-from tests.conftest import missing
+from tests.sandbox.certificates import certificate
 
 
 def _framed(stream: int, data: bytes) -> bytes:
@@ -140,28 +139,10 @@ def _answer(far: ssl.SSLSocket, size: int) -> None:
 
 def _secured(folder: Path) -> tuple[ssl.SSLSocket, ssl.SSLSocket]:
     """Both ends of a TLS connection."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=engine",
-    ]
-    try:
-        subprocess.run(
-            [*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True
-        )
-    except FileNotFoundError:
-        missing("openssl")
+    made, key = certificate(folder)
     theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    theirs.load_cert_chain(certificate, key)
-    ours = ssl.create_default_context(cafile=str(certificate))
+    theirs.load_cert_chain(made, key)
+    ours = ssl.create_default_context(cafile=str(made))
     ours.check_hostname = False
     near, far = socket.socketpair()
     accepted: list[ssl.SSLSocket] = []

@@ -230,9 +230,9 @@ def test_a_flood_is_bounded_with_head_and_tail(tmp_path: Path) -> None:
 def test_bytes_that_are_no_text_are_replaced(tmp_path: Path) -> None:
     async def work(shell: GuestShell) -> None:
         ran = await shell.run(
-            "printf '\\xff\\x00\\xc3'; head -c 100000 /dev/urandom; printf '\\n\\xe6\\x96\\x87'"
+            "printf '\\xff\\x00\\xc3\\n'; head -c 100000 /dev/urandom; printf '\\n\\xe6\\x96\\x87'"
         )
-        assert ran.output.startswith("\ufffd\0\ufffd")
+        assert ran.output.startswith("\ufffd\0\ufffd\n")
         assert ran.output.endswith("\n文")
         with pytest.raises(SandboxError) as caught:
             await shell.run("echo a\0b")

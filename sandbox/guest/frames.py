@@ -83,10 +83,14 @@ class Frames:
         if start > len(data):
             raise WireError("a frame shorter than its list of parts")
         rects, pixels = [], []
+        room = 2 * self._width * self._height
         for left, top, width, height, size, packing in PART.iter_unpack(data[HEAD.size : start]):
             rect = Rect(left, top, width, height)
             if rect.within(self._width, self._height) != rect or start + size > len(data):
                 raise WireError(f"a part outside the screen or the frame: {rect}")
+            room -= rect.area
+            if room < 0:  # packed, a frame could be a thousand times as large as what came
+                raise WireError("parts that are more than twice the screen")
             block = data[start : start + size]
             start += size
             if packing == LZ4:

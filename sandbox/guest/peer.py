@@ -21,8 +21,20 @@ cancelled when the other end cancels or the stream ends."""
 PATIENCE = 10.0
 """Seconds without a frame after which the other end is taken for dead."""
 
+GRACE = 5.0
+"""Seconds that operations get to end after the stream has."""
+
 MOST_CALLS = 1024
 """Calls of one end that may be open at once; more wait at the end that opens them."""
+
+ASKING = 4_096
+"""Bytes of a call that the end that leads takes: its memory is not for the other end to fill."""
+
+SAID = 2_000
+"""Characters that are kept of what the other end says of a failure."""
+
+TURN = 64
+"""Frames that are taken before everything else in the loop has its turn."""
 
 
 class Peer:
@@ -59,7 +71,8 @@ class Peer:
 
     async def run(self) -> None:
         """Serve until the stream ends, is silent for `patience` seconds, breaks the protocol or is closed;
-        `reason` then says which. On return every call has failed with PeerGone and every operation ended."""
+        `reason` then says which. On return every call has failed with PeerGone, and every operation has ended
+        that did so within GRACE of being cancelled."""
         working = [asyncio.create_task(self._read()), asyncio.create_task(self._watch())]
         if self._leads:
             self._greet()
@@ -72,7 +85,7 @@ class Peer:
             for task in running:
                 task.cancel()
             self._writer.abort()
-            await asyncio.gather(*running, return_exceptions=True)
+            await asyncio.wait(running, timeout=GRACE)
 
     async def ready(self) -> dict[str, Any]:
         """Wait for the other end's hello and return its facts; PeerGone where it does not come."""
@@ -154,12 +167,16 @@ class Peer:
             event.set()
 
     async def _read(self) -> None:
+        taken = 0
         try:
             while (packet := await wire.read(self._reader)) is not None:
                 self._quiet = 0
                 self._take(packet)
+                taken += 1
+                if taken % TURN == 0:
+                    await asyncio.sleep(0)
             self._end("ended")
-        except WireError:
+        except (WireError, RecursionError):
             self._end("garbage")
         except OSError:
             self._end("ended")
@@ -262,16 +279,22 @@ class Peer:
         if packet.kind is Kind.END:
             call.on_result(message)
         else:
-            call.on_fault(PeerError(str(message.get("code", "")), str(message.get("text", ""))))
+            code, text = (str(message.get(name, ""))[:SAID] for name in ("code", "text"))
+            call.on_fault(PeerError(code, text))
 
     def _message(self, packet: Packet) -> dict[str, Any] | None:
         """The JSON message that this frame completes, or None where more of it follows."""
+        largest = ASKING if self._leads and packet.kind is Kind.OPEN else wire.LARGEST
+        if len(packet.payload) > largest:
+            raise WireError("a message too large")
         if not packet.flags & MORE and packet.call not in self._partial:
             return wire.decode(packet.payload)
         gathered = self._partial.setdefault(packet.call, bytearray())
         gathered += packet.payload
-        if sum(map(len, self._partial.values())) > 4 * wire.LARGEST or len(gathered) > wire.LARGEST:
-            raise WireError("a message too large")
+        if len(gathered) > largest or len(self._partial) > MOST_CALLS:
+            raise WireError("a message too large, or too many that are not whole")
+        if sum(map(len, self._partial.values())) > 4 * wire.LARGEST:
+            raise WireError("messages too large together")
         return None if packet.flags & MORE else wire.decode(bytes(self._partial.pop(packet.call)))
 
     async def _answer(self, call: Call, work: asyncio.Task[tuple[Kind, bytes]]) -> None:

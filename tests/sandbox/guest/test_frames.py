@@ -73,3 +73,10 @@ def _said(part: tuple[int, int, int, int, int, int], block: bytes, size: int | N
 def test_a_frame_that_lies_is_refused(data: bytes) -> None:
     with pytest.raises(WireError):
         Frames(100, 50).feed(data)
+
+
+def test_parts_are_at_most_twice_the_screen_however_well_they_are_packed() -> None:
+    bomb = encode(1, 0.0, (0, 0), [(Rect(0, 0, 100, 50), bytes(20_000))] * 3)
+    assert len(bomb) < 1_000
+    with pytest.raises(WireError, match="twice the screen"):
+        Frames(100, 50).feed(bomb)

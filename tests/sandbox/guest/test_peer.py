@@ -247,6 +247,29 @@ async def _drain(call: Call) -> None:
         pass
 
 
+def test_an_operation_that_ignores_being_cancelled_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandbox.guest.peer.GRACE", 0.05)
+    release = asyncio.Event()
+
+    async def stubborn(call: Call) -> dict[str, Any]:
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+        return {}
+
+    async def check() -> None:
+        async with pair(guest={"stubborn": stubborn, "echo": _echo}) as (host, _):
+            call = await host.open("stubborn")
+            assert await host.call("echo") == {}
+            call.drop()
+        release.set()
+        await asyncio.sleep(0)
+
+    asyncio.run(check())
+
+
 def test_another_version_parts_at_once() -> None:
     async def check() -> None:
         hello = pack(Kind.HELLO, 0, wire.encode({"protocol": wire.PROTOCOL + 1, "facts": {}}))
@@ -304,6 +327,7 @@ _TALK = _HELLO + _OPEN + pack(Kind.DATA, 1, b"abc") + pack(Kind.PING) + pack(Kin
         _HELLO + _OPEN + pack(Kind.CREDIT, 1, b"\1"),
         _HELLO + _OPEN + pack(Kind.DATA, 1, b"", 2) + pack(Kind.DATA, 1, b"x"),
         _HELLO + pack(Kind.OPEN, 1, b"x" * wire.LONGEST, 1) * 129,
+        _HELLO + b"".join(pack(Kind.OPEN, 2 * at + 1, b"", 1) for at in range(MOST_CALLS + 1)),
     ],
 )
 def test_what_is_no_protocol_ends_the_stream(frames: bytes) -> None:
@@ -388,5 +412,36 @@ def test_random_bytes_of_every_size_survive() -> None:
                         back += piece
                     await feeding
                     assert back == data
+
+    asyncio.run(check())
+
+
+def test_the_end_that_leads_takes_only_short_calls_and_short_failures() -> None:
+    async def wordy(call: Call) -> dict[str, Any]:
+        raise PeerError("c" * 5_000, "t" * 500_000)
+
+    async def check() -> None:
+        async with pair({"echo": _echo}, {"wordy": wordy}) as (host, guest):
+            with pytest.raises(PeerError) as failure:
+                await host.call("wordy")
+            assert (len(failure.value.code), len(failure.value.text)) == (2_000, 2_000)
+            with pytest.raises(PeerGone):
+                await guest.call("echo", much="x" * 5_000)
+            assert await host.wait_ended() == "garbage"
+
+    asyncio.run(check())
+
+
+def test_a_flood_of_frames_leaves_the_loop_to_others() -> None:
+    async def check() -> None:
+        reader = asyncio.StreamReader()
+        reader.feed_data(_HELLO + pack(Kind.PONG) * 2_000)
+        reader.feed_eof()
+        peer = Peer(reader, Kept(), {}, leads=True)
+        running, turns = asyncio.create_task(peer.run()), 0
+        while not running.done():
+            turns += 1
+            await asyncio.sleep(0)
+        assert turns > 20
 
     asyncio.run(check())

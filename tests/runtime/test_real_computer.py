@@ -59,9 +59,13 @@ FORM = (
 )
 
 
+def _completed(watch: Watch) -> list[str]:
+    return [done.text for done in watch.of("tool_call_complete")]
+
+
 def _texts(watch: Watch) -> list[str]:
     assert not watch.of("tool_call_failed")
-    return [done.text for done in watch.of("tool_call_complete")]
+    return _completed(watch)
 
 
 def test_the_editor_is_opened_written_in_and_saved(fresh_home: Path, machine: str) -> None:
@@ -161,6 +165,39 @@ def test_a_sum_by_element_numbers(fresh_home: Path, machine: str) -> None:
                 assert _number(listed, key), listed
                 listed = await do(action="click", element=_number(listed, key))
             assert re.search(r"\b42\b", listed), listed
+
+    asyncio.run(works())
+
+
+@pytest.mark.parametrize(("victim", "code"), [("container", "container_gone"), ("guest", "guest_gone")])
+def test_killed_in_mid_action_it_goes_on(
+    fresh_home: Path, machine: str, engine: Any, victim: str, code: str
+) -> None:
+    steps = [_computer("wait", duration=60.0), NEXT, _computer("screenshot"), SAY]
+
+    def kill(client: Any) -> None:
+        container = client.containers.get(machine)
+        if victim == "container":
+            container.kill()
+        else:
+            container.exec_run(["pkill", "-KILL", "-f", "sandbox.guest control"])
+
+    async def works() -> None:
+        async with talking(fresh_home, steps, allowed_tools=TOOLS) as (runtime, session, watch):
+            await session.use(autonomy="auto")
+            seen = Seen(runtime.computer, PATIENCE)
+            watch.patience = PATIENCE
+            await session.submit("wait")
+            await seen.until(lambda event: event.type == "action_seen")
+            await engine.call(kill)
+            lost = await seen.until(
+                lambda event: event.type == "state_changed" and event.state.phase == "lost"
+            )
+            assert lost.state.code == code
+            assert (await watch.until("done")).reason == "complete"
+            assert len(watch.of("tool_call_failed")) == 1
+            assert len(_completed(watch)) == 1
+            assert runtime.computer.state.phase == "running"
 
     asyncio.run(works())
 

@@ -8,6 +8,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -30,6 +31,9 @@ AREAS: dict[str, bool] = {
 
 FOLDER = "/run/orion"
 """Where the guest keeps its socket; ORION_RUN names another."""
+
+LAST = 8.0
+"""Seconds that the guest may take to end."""
 
 PATIENCE = 10.0
 """Seconds for the screen, and for the second stream, to come."""
@@ -70,9 +74,11 @@ class _Guest:
         control = self._desk.control = Peer(*await streams(reading, writing), self._operations)
         self._opened = asyncio.create_task(self._open())
         work = [self._run(control.run), self._run(lambda: self._bulk(listener)), self._opened]
+        work.append(self._run(control.wait_ended))
         try:
             await self._over.wait()
         finally:
+            self._end_anyway()
             for task in (*work, *self._desk.tasks):
                 task.cancel()
             await asyncio.gather(*work, *self._desk.tasks, return_exceptions=True)
@@ -81,7 +87,18 @@ class _Guest:
             if self._desk.display is not None:
                 self._desk.display.close()
 
-    def _run(self, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+    def _end_anyway(self) -> None:
+        """No work that cannot be cancelled and no stuck library keeps a guest alive that nobody hears."""
+
+        def end() -> None:
+            reign.end(self._tag)
+            os._exit(1)
+
+        timer = threading.Timer(LAST, end)
+        timer.daemon = True
+        timer.start()
+
+    def _run(self, work: Callable[[], Awaitable[Any]]) -> asyncio.Task[None]:
         async def until_over() -> None:
             try:
                 await work()

@@ -21,9 +21,6 @@ cancelled when the other end cancels or the stream ends."""
 PATIENCE = 10.0
 """Seconds without a frame after which the other end is taken for dead."""
 
-GRACE = 5.0
-"""Seconds that operations get to end after the stream has."""
-
 MOST_CALLS = 1024
 """Calls of one end that may be open at once; more wait at the end that opens them."""
 
@@ -72,7 +69,7 @@ class Peer:
     async def run(self) -> None:
         """Serve until the stream ends, is silent for `patience` seconds, breaks the protocol or is closed;
         `reason` then says which. On return every call has failed with PeerGone, and every operation has ended
-        that did so within GRACE of being cancelled."""
+        that did so within half of `patience`."""
         working = [asyncio.create_task(self._read()), asyncio.create_task(self._watch())]
         if self._leads:
             self._greet()
@@ -85,7 +82,7 @@ class Peer:
             for task in running:
                 task.cancel()
             self._writer.abort()
-            await asyncio.wait(running, timeout=GRACE)
+            await asyncio.wait(running, timeout=self._patience / 2)
 
     async def ready(self) -> dict[str, Any]:
         """Wait for the other end's hello and return its facts; PeerGone where it does not come."""

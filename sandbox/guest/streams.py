@@ -31,8 +31,9 @@ class Sink:
         await self._writer.drain()
 
     def abort(self) -> None:
-        """Close at once; what is unsent is lost."""
-        self._writer.transport.abort()
+        """Close at once, where it is not closed already; what is unsent is lost."""
+        if not self._writer.is_closing():
+            self._writer.transport.abort()
 
 
 async def streams(reading: int, writing: int) -> tuple[asyncio.StreamReader, Sink]:

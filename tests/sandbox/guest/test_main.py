@@ -24,12 +24,12 @@ ROOT = Path(__file__).resolve().parents[3]
 class Started:
     """A guest of two processes, with this end of its streams."""
 
-    def __init__(self, folder: Path, token: str) -> None:
+    def __init__(self, folder: Path, token: str, program: tuple[str, ...] = ("-m", "sandbox.guest")) -> None:
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "ORION_RUN": str(folder)}
         environment["ORION_GUEST"] = f"{folder}|{token}"
         self.processes = [
             subprocess.Popen(
-                [sys.executable, "-s", "-P", "-m", "sandbox.guest", role, token],
+                [sys.executable, "-s", "-P", *program, role, token],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=environment,
@@ -147,6 +147,39 @@ def test_it_ends_on_a_request_to_end(tmp_path: Path) -> None:
             assert await asyncio.wait_for(guest.control.wait_ended(), 10) == "ended"
             await guest.gone()
             assert guest.processes[0].returncode == 0
+
+    asyncio.run(check())
+
+
+_STUBBORN = """
+import asyncio, sys, types
+import sandbox.guest.__main__ as guest
+
+async def never(call):
+    while True:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            pass
+
+area = types.ModuleType("stubborn")
+area.operations = lambda desk: {"never": never}
+sys.modules["sandbox.guest.stubborn"] = area
+guest.AREAS, guest.LAST = {"stubborn": False}, 1.0
+guest.main(sys.argv[1:])
+"""
+
+
+def test_work_that_cannot_be_cancelled_does_not_keep_it_alive(tmp_path: Path) -> None:
+    async def check() -> None:
+        guest = Started(tmp_path, "t", ("-c", _STUBBORN))
+        await guest.begin()
+        call = await guest.control.open("never")
+        await call.send(b"begin")
+        for peer in (guest.control, guest.bulk):
+            peer.close()
+        await asyncio.gather(*guest.tasks)
+        await guest.gone()
 
     asyncio.run(check())
 

@@ -20,6 +20,9 @@ from sandbox.guest.peer import PeerError, PeerGone
 if TYPE_CHECKING:
     from runtime.agent_computer import AgentComputer
 
+AT_ONCE, PATIENCE = 0.4, 10.0
+"""Seconds for listing the files: while the user's first click waits, and when the wheel is handed back."""
+
 TROUBLE = (*KNOWN, PeerError, PeerGone)
 """What may go wrong where the guest is asked for something that can be done without."""
 
@@ -32,6 +35,7 @@ class Hands:
         self._wheel = wheel
         self._actions = actions
         self._turn = asyncio.Lock()
+        self._listed = False
 
     async def act(self, steps: Sequence[JsonObject]) -> None:
         """Steps of the operation `input.act`; the first take the wheel from a session that works. Raises
@@ -53,9 +57,10 @@ class Hands:
         self._wheel.take()
         session.pause(_("You took the wheel."))
         self._actions.end(OrionError("wheel_taken"), all_=False)
-        self._wheel.before = await self._picture()
-        self._wheel.files = await self._fingerprints()
         self._computer.told_wheel()
+        self._wheel.before = await self._picture()
+        found = await self._fingerprints(AT_ONCE)
+        self._listed, self._wheel.files = found is not None, found or {}
         await self._computer.audit.enter("user", "take_wheel", {}, session=self._wheel.session)
 
     async def back(self, note: str) -> str:
@@ -68,7 +73,9 @@ class Hands:
                     session.resume(note)
             else:
                 pictures = [found for found in (self._wheel.before, await self._picture()) if found]
-                text = self._wheel.account(note, await self._fingerprints(), len(pictures))
+                files = await self._fingerprints(PATIENCE) if self._listed else None
+                after = self._wheel.files if files is None else files
+                text = self._wheel.account(note, after, len(pictures))
                 did = asdict(self._wheel.doings)
                 await self._computer.audit.enter("user", "hand_back", did, session=self._wheel.session)
                 self._wheel.give(self._wheel.session)
@@ -110,10 +117,12 @@ class Hands:
         except PeerError as error:
             raise OrionError("computer_refused", fault="tool", reason=error.text) from error
 
-    async def _fingerprints(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+    async def _fingerprints(self, seconds: float) -> dict[str, str] | None:
+        """The files in the computer, or None where they cannot be had in that time."""
+        found: dict[str, str] | None = None
         with suppress(*TROUBLE):
-            found = await self._computer.review.fingerprints()
+            async with asyncio.timeout(seconds):
+                found = await self._computer.review.fingerprints()
         return found
 
     async def _picture(self) -> bytes | None:

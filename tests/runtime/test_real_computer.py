@@ -202,6 +202,24 @@ def test_killed_in_mid_action_it_goes_on(
     asyncio.run(works())
 
 
+def test_a_new_host_is_asked_for_in_the_chat(fresh_home: Path, machine: str) -> None:
+    steps = [call("browser", action="open", url="http://new-host.example/"), SAY]
+
+    async def works() -> None:
+        async with talking(fresh_home, steps, allowed_tools=TOOLS) as (runtime, session, watch):
+            await session.use(autonomy="auto")
+            watch.patience = PATIENCE
+            await session.submit("look it up")
+            asked = await watch.until("approval_required")
+            assert (asked.name, asked.arguments) == ("reach_host", {"host": "new-host.example", "port": 80})
+            await session.answer(asked.id, "deny")
+            await watch.until("done")
+            assert "may not reach new-host.example" in _completed(watch)[0]
+            assert not runtime.network.entries()
+
+    asyncio.run(works())
+
+
 def _number(listed: str, name: str) -> int:
     """The number of the button called `name`, 0 for none."""
     found = re.search(rf'^(\d+)\. (?:push |toggle )?button "{re.escape(name)}"', listed, re.MULTILINE)

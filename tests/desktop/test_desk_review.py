@@ -15,7 +15,7 @@ from desktop import desk_review
 from desktop.desk import Desk
 from runtime.errors import OrionError
 from runtime.review import Review
-from tests.runtime.test_review import Stage
+from tests.runtime.review_stage import Stage
 
 TEXT = "".join(f"line {number}\n" for number in range(40))
 

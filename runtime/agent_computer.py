@@ -176,6 +176,10 @@ class AgentComputer:
 
     # --- for tools ----------------------------------------------------------------------------------
 
+    def outdated(self) -> None:
+        """The user's folder has changed: the next action brings the copy in the computer up to date first."""
+        self._pushed = False
+
     async def ready(self, session: str) -> Computer:
         """The running computer, taken by `session`, with the workspace in it.
 

@@ -17,7 +17,7 @@ from runtime.hooks import Hooks
 from runtime.house import House
 from runtime.journal import Journal
 from runtime.keys import Keys
-from runtime.messages import JsonObject
+from runtime.messages import JsonObject, ToolCall
 from runtime.network import PULL, Network
 from runtime.offers import Offers
 from runtime.paths import Home, find_home
@@ -46,7 +46,7 @@ from runtime.tools.run_code import RunCode
 from runtime.tools.runtime_info import RuntimeInfo
 from runtime.tools.search_files import SearchFiles
 from runtime.tools.str_replace_based_edit_tool import StrReplaceBasedEditTool
-from runtime.tools.tool import Tool
+from runtime.tools.tool import Result, Tool
 from runtime.tools.write_file import WriteFile
 from runtime.workspace import Workspace
 
@@ -128,7 +128,7 @@ class Runtime:
         self.settings = self._settings()
         self.profiles = Profiles(home.profiles)
         self.sessions = SessionStore(home.sessions, home.index, door)
-        self.hooks = Hooks()
+        self.hooks = Hooks(after_tool=[self._changed])
         self.spending = Spending(home)
         self.network = Network(home)
         self.keys = Keys(home.keys_file)
@@ -182,6 +182,12 @@ class Runtime:
         """The session of that id if it is open in this process."""
         found = self._private if session == PRIVATE else self._open.get(session)
         return None if found is None or found.closed else found
+
+    def _changed(self, _call: ToolCall, result: Result) -> Result:
+        """A tool that changed the user's folder: the copy in the computer is no longer up to date."""
+        if "change" in result.details and "computer" in self.__dict__:
+            self.computer.outdated()
+        return result
 
     def _native(self, model: str) -> tuple[NativeTool, ...]:
         """The tools of the computer that a service defines itself for `model`, in the size it sees."""

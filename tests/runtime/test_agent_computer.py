@@ -14,7 +14,7 @@ from runtime.errors import OrionError
 from runtime.events import ToolComplete, ToolFailed
 from runtime.messages import Image, ToolMessage, UserMessage
 from sandbox.errors import SandboxError
-from tests.runtime.computer_stage import Desk, Stage, StageMachine, makers, staged
+from tests.runtime.computer_stage import TOOLS, Desk, Stage, StageMachine, makers, staged
 from tests.runtime.scripted_house import Watch, call, talking
 
 CLICK = call("computer", action="left_click", coordinate=[10, 20])
@@ -51,6 +51,20 @@ def test_an_action_starts_the_computer_and_shows_the_screen(fresh_home: Path) ->
             assert any(isinstance(part, Image) for part in shown[0].parts)
         assert stage.machine.stops == 1
         assert stage.computer.state.phase == "off"
+
+    asyncio.run(acts())
+
+
+def test_a_file_written_on_the_host_is_there_for_the_next_action(fresh_home: Path) -> None:
+    write = call("write_file", path="new.txt", text="from the host")
+    steps = [CLICK, {"wait": 0}, write, {"wait": 0}, CLICK, SAY]
+
+    async def acts() -> None:
+        async with staged(fresh_home, steps, allowed_tools=[*TOOLS, "write_file"]) as stage:
+            await stage.session.submit("write, then click")
+            await stage.done()
+            assert not _failed(stage)
+            assert (stage.desk.folder / "new.txt").read_text() == "from the host"
 
     asyncio.run(acts())
 

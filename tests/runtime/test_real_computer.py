@@ -148,7 +148,7 @@ def test_a_sum_by_element_numbers(fresh_home: Path, machine: str) -> None:
         async with talking(fresh_home, [SAY], allowed_tools=TOOLS) as (runtime, session, _watch):
             tool, computer = ComputerElements(), runtime.computer
             home = runtime.home.root
-            context = ToolContext(session.id, "", "call", runtime.workspace, home, {}, str, computer)
+            context = ToolContext(session.id, "", "call", runtime.workspace, home, {}, print, computer)
 
             async def do(**arguments: Any) -> str:
                 result = await tool.execute(ElementArguments.model_validate(arguments), context)

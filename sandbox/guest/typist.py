@@ -20,6 +20,7 @@ async def write(keyboard: Keyboard, text: str, heard: Callable[[], Awaitable[obj
     that no key can send, before anything is typed.
     """
     symbols = [of_character(character) for character in text.replace("\r\n", "\n")]
+    await heard()  # a window that has just come up may not listen yet
     keyboard.capitals_off()
     for stretch in _stretches(symbols, keyboard):
         if keyboard.lacks(stretch):

@@ -37,10 +37,15 @@ class Programs:
         """A computer over the same guest that reads text in pictures too."""
         return Computer(self._guest, self.log, self.events.append, eyes)
 
-    async def start(self, command: str, title: str) -> None:
-        """Start a program and wait until the window in front has `title` in its title."""
+    async def start(self, command: str, title: str, *, listens: bool = True) -> None:
+        """Start a program and wait until the window in front has `title` in its title and, where it says so,
+        something in it has the keyboard: a window is there before it listens."""
         await self.run(f"setsid {command} >/dev/null 2>&1 </dev/null &")
-        await self.until(lambda window, _elements: title in window)
+        await self.until(
+            lambda window, elements: (
+                title in window and (not listens or any("focused" in e.states for e in elements))
+            )
+        )
 
     async def end(self, name: str) -> None:
         """End a program and wait until its window is gone."""

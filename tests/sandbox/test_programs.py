@@ -106,7 +106,7 @@ def test_the_terminal_gets_what_was_typed(on: On) -> None:
 def test_the_file_manager_opens_a_folder_by_a_double_click(on: On) -> None:
     async def check(programs: Programs) -> None:
         await programs.write("/workspace/notes/inner folder/here.txt", "x")
-        await programs.start("pcmanfm /workspace/notes", "notes")
+        await programs.start("pcmanfm /workspace/notes", "notes", listens=False)
         eyes = Eyes((sys.executable, str(LAUNCH), "--worker", "ocr", "2"), patience=60)
         try:
             seeing = programs.seeing(eyes)
@@ -125,7 +125,7 @@ def test_the_file_manager_opens_a_folder_by_a_double_click(on: On) -> None:
 def test_the_browser_fills_a_form_and_sends_it(on: On) -> None:
     async def check(programs: Programs) -> None:
         await programs.write("/workspace/form.html", PAGE)
-        await programs.start("chromium file:///workspace/form.html", "form")
+        await programs.start("chromium file:///workspace/form.html", "form", listens=False)
         await programs.until(lambda _window, elements: any(e.name == "Send" for e in elements))
         name, letter = await programs.named("Name"), await programs.named("Letter")
         await programs.do("type_into", number=name.number, text="Žofie 漢字 😀")

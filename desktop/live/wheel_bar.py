@@ -95,11 +95,11 @@ class WheelBar(QFrame):
 
     def show_summary(self, text: str) -> None:
         """What the agent was told at the hand-back; "" closes it."""
-        self.summary.setText(text)
+        self.summary.setText(_("The agent was told: {words}").format(words=text) if text else "")
         self.summary.setVisible(bool(text))
         self._close.setVisible(bool(text))
         if text:
-            announce(self, text)
+            announce(self, self.summary.text())
 
     def take_keyboard(self) -> bool:
         """Put the keyboard on the button for what is likeliest wanted; False where there is none."""

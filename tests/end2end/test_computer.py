@@ -13,6 +13,7 @@ import pytest
 
 from sandbox.audit import verify
 from tests.end2end.program import Program, until, xdotool
+from tests.end2end.test_screen_reader import says
 from tests.runtime.scripted_house import call, write_profile
 from tests.sandbox.conftest import config, engine, image
 
@@ -94,8 +95,8 @@ def settle(home: Path, theme: str = "light", scale: float = 1.0) -> None:
     (home / "settings.yaml").write_text(f"version: 1\nagent:\n  profile: test\n{looks}")
 
 
-def start(programs: list[Program], home: Path) -> Program:
-    program = Program(home)
+def start(programs: list[Program], home: Path, **environment: str) -> Program:
+    program = Program(home, **environment)
     programs.append(program)
     until("the runtime", lambda: program.title == "New chat – Orion")
     xdotool("windowmove", program.window, "0", "0")
@@ -152,3 +153,43 @@ def test_the_agent_works_the_user_takes_the_wheel_and_it_goes_on(
     assert any(all(line in result for line in TEXT.splitlines()) for result in results[10:]), results[-3:]
     assert program.close() == ""
     assert verify(fresh_home / "audit" / "computer_use_log.jsonl").ok
+
+
+@pytest.mark.parametrize(("theme", "scale"), [("light", 1.0), ("dark", 2.0)])
+def test_a_lost_sandbox_is_said_and_started_again_by_keyboard(
+    programs: list[Program], fresh_home: Path, machine: str, engine: Any, theme: str, scale: float
+) -> None:
+    write_profile(fresh_home, STEPS, allowed_tools=TOOLS)
+    settle(fresh_home, theme, scale)
+    program = start(programs, fresh_home, QT_LINUX_ACCESSIBILITY_ALWAYS_ON="1")
+    program.press("ctrl+shift+c")
+    until("what it is", lambda: says(program, "The agent's own computer"))
+    program.picture(f"computer-off-{theme}")
+    program.press("space")
+    until("the sandbox", lambda: says(program, "Nobody is at the wheel"))
+    program.picture(f"computer-idle-{theme}")
+    asyncio.run(engine.call(lambda client: client.containers.get(machine).remove(force=True)))
+    until("the loss", lambda: says(program, "The sandbox was lost"))
+    program.picture(f"computer-lost-{theme}")
+    program.press("space")
+    until("the sandbox again", lambda: says(program, "Nobody is at the wheel"))
+    program.picture(f"computer-again-{theme}")
+    assert program.close() == ""
+
+
+def test_without_an_engine_everything_else_works(programs: list[Program], fresh_home: Path) -> None:
+    write_profile(fresh_home, [{"say": "I can still talk."}])
+    settle(fresh_home)
+    nowhere = f"unix://{fresh_home}/nowhere.sock"
+    program = start(programs, fresh_home, QT_LINUX_ACCESSIBILITY_ALWAYS_ON="1", DOCKER_HOST=nowhere)
+    program.press("ctrl+shift+c")
+    until("what it is", lambda: says(program, "The agent's own computer"))
+    program.press("space")
+    until("the fault", lambda: says(program, "Check again"))
+    program.picture("computer-no-engine")
+    program.press("ctrl+l")
+    program.type("Hello")
+    program.press("Return")
+    until("the answer", lambda: program.recorded("done"))
+    program.picture("computer-no-engine-chat")
+    assert program.close() == ""

@@ -115,7 +115,7 @@ def test_the_summary_of_the_hand_back_is_shown(stage: Stage) -> None:
     pane.wheel.back.click()
     stage.bridge.settle()
     assert stage.bridge.last("hand_back") == ("Logged in",)
-    assert pane.wheel.summary.text() == "The user clicked once."
+    assert pane.wheel.summary.text() == "The agent was told: The user clicked once."
 
 
 def test_clipboards_are_carried_only_at_the_users_word(stage: Stage) -> None:

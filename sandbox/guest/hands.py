@@ -84,6 +84,8 @@ class Hands:
     async def begin(self, steps: Sequence[Mapping[str, Any]], glance: Glance = asyncio.sleep) -> None:
         """The same, with keys left down that a step pressed; the caller sees to `let_go`. `glance` is called
         with seconds where a step asks for a look in between."""
+        if self._hearing.remapped():
+            self.keyboard.read()
         for step in steps:
             if step.get("do") == "glance":
                 self._x.sync()
@@ -100,7 +102,6 @@ class Hands:
             self._x.xtest_fake_input(BUTTON_RELEASE, button)
         self._fresh.clear()
         self._x.sync()
-        self._hearing.forget()
 
     async def heard(self) -> bool:
         """Return once the program in front has read what was sent."""

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 SUBSTRUCTURE_NOTIFY = 1 << 19
-CLIENT_MESSAGE = 33
+CLIENT_MESSAGE, MAPPING_NOTIFY = 33, 34
 ANY_TYPE = 0
 
 
@@ -28,6 +28,7 @@ class Hearing:
         self._protocols = display.intern_atom("WM_PROTOCOLS")
         self._ping = display.intern_atom("_NET_WM_PING")
         self._asked = 0
+        self._remapped = False
         self._root.change_attributes(event_mask=SUBSTRUCTURE_NOTIFY)
 
     async def heard(self) -> bool:
@@ -77,12 +78,15 @@ class Hearing:
             loop.remove_reader(self._x.fileno())
 
     def _is_answer(self, event: Any, window: int) -> bool:
+        self._remapped = self._remapped or event.type == MAPPING_NOTIFY
         if event.type != CLIENT_MESSAGE or event.client_type != self._protocols:
             return False
         _size, data = event.data
         return bool(data[0] == self._ping and data[1] == self._asked and data[2] == window)
 
-    def forget(self) -> None:
-        """Throw away what was heard meanwhile, so that nothing piles up."""
+    def remapped(self) -> bool:
+        """Whether the keymap has changed since this was asked; what else was heard is thrown away."""
         while self._x.pending_events():
-            self._x.next_event()
+            self._is_answer(self._x.next_event(), 0)
+        remapped, self._remapped = self._remapped, False
+        return remapped

@@ -64,6 +64,8 @@ class Keyboard:
                 for shifted, held in enumerate(row[:2]):
                     if held:
                         self._places.setdefault(held, (code, bool(shifted)))
+        for code in sorted(self._spare, key=lambda code: self._used.get(code, 0.0)):
+            self._spare.move_to_end(code)
         self._width = len(rows[0])
 
     @property

@@ -93,8 +93,9 @@ Chord = tuple[int, ...]
 def chords(text: str) -> list[Chord]:
     """What "ctrl+shift+t" or "ctrl+a Delete" means: chords one after the other, each of key symbols.
 
-    Names are X key symbols in any case, the aliases models use, single characters, or U+code point. A plus
-    sign may be a key itself ("ctrl++", "+"). UnknownKey for a name that is none, or for no name at all.
+    Names are X key symbols in any case, the aliases models use, single characters, or U+code point. A letter
+    in a chord is its key, whatever its case ("ctrl+S" saves); alone it is the character. A plus sign may be a
+    key itself ("ctrl++", "+"). UnknownKey for a name that is none, or for no name at all.
     """
     if text == " ":
         return [(symbol(" "),)]
@@ -112,7 +113,12 @@ def _split(chord: str) -> list[str]:
     names = chord.split("+")
     if names[0].upper() == "U" and len(names) > 1:  # U+1F600
         names[:2] = [f"U{names[1]}"]
-    return [name for name in names if name]
+    names = [name for name in names if name]
+    return (
+        [name.lower() if len(name) == 1 and name.isascii() else name for name in names]
+        if names[1:]
+        else names
+    )
 
 
 def symbol(name: str) -> int:

@@ -64,6 +64,13 @@ class Program:
             self._x.xtest_fake_input(kind, self._x.keysym_to_keycode(0xFFE5))
         self._x.sync()
 
+    def remap(self, letters: dict[int, str]) -> None:
+        """Put other letters on keys, as another layout would."""
+        for code, letter in letters.items():
+            row = (ord(letter), ord(letter.upper()), 0, 0)
+            self._x.change_keyboard_mapping(code, [row])
+        self._x.sync()
+
     def blink(self, lit: bool) -> None:
         """Draw a caret, or not."""
         self._ink.change(foreground=0xFFFFFF if lit else 0)

@@ -129,6 +129,20 @@ def test_more_characters_than_there_are_spare_keys(server: tuple[str, Path]) -> 
     on(server, check)
 
 
+def test_another_keymap_is_noticed(server: tuple[str, Path]) -> None:
+    async def check(hands: Hands, program: Program) -> None:
+        y, z = (program._x.keysym_to_keycode(ord(letter)) for letter in "yz")
+        before = program._x.get_keyboard_mapping(min(y, z), abs(y - z) + 1)
+        program.remap({y: "z", z: "y"})
+        await hands.do([{"do": "type", "text": "lazy"}])
+        await program.until(8)
+        program._x.change_keyboard_mapping(min(y, z), before)
+        program._x.sync()
+        assert program.text == "lazy"
+
+    on(server, check)
+
+
 def test_line_ends_of_windows_are_one_return(server: tuple[str, Path]) -> None:
     async def check(hands: Hands, program: Program) -> None:
         await hands.do([{"do": "type", "text": "a\r\nb\rc"}])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from sandbox.files import GuestFiles
 
 Sort = Literal["file", "folder", "link", "other"]
+
+TOGETHER = 64_000_000
+"""Bytes that one request may bring beyond the largest file: sizes that a guest listed are not believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +95,17 @@ class _GuestCopy:
         )
 
     async def get(self, paths: Sequence[str], limit: int) -> dict[str, bytes]:
+        contents: dict[str, bytes] = {}
+        room = TOGETHER + limit
         with _spoken():
-            return {
-                found.path: found.data
-                async for found in self._files.get_many(paths, limit=limit)
-                if not found.error
-            }
+            async with aclosing(self._files.get_many(paths, limit=limit)) as files:
+                async for found in files:
+                    room -= len(found.data)
+                    if room < 0:  # more than the listing said: the next look sees it
+                        break
+                    if not found.error:
+                        contents[found.path] = found.data
+        return contents
 
     async def put(self, wanted: Sequence[Wanted]) -> dict[str, str]:
         from sandbox.files import Put

@@ -7,6 +7,7 @@ import hashlib
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from runtime.errors import OrionError
@@ -146,7 +147,7 @@ class SyncedWorkspace:
         missing: dict[str, Mark] = {}
         for path in paths:
             mark = seen.files[path]
-            if await asyncio.to_thread(self.workspace.holds, mark.sha256):
+            if await asyncio.to_thread(self._is_stored, mark):
                 got[path] = mark
             else:
                 missing[path] = mark
@@ -156,6 +157,13 @@ class SyncedWorkspace:
                 sha256 = await asyncio.to_thread(self.workspace.keep, content)
                 got[path] = Mark(sha256, len(content), missing[path].executable)
         return got
+
+    def _is_stored(self, mark: Mark) -> bool:
+        """Whether the store has the content, of that very size: the copy may say anything."""
+        with suppress(WorkspaceError):
+            holds = self.workspace.holds(mark.sha256)
+            return holds and len(self.workspace.stored(mark.sha256)) == mark.size
+        return False
 
     def _keep_base(self, path: str, book: Book, host: Side) -> None:
         """Store the common content while the host still has it, so that a difference can be shown."""

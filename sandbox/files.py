@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+import re
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -17,6 +20,13 @@ Kind = Literal["file", "folder", "link", "special"]
 LIMIT = 64 << 20
 BATCH = 1_000
 PIECE = 1 << 18
+
+LISTED = 64 << 20
+"""Bytes of a listing: what a guest says is not trusted with this side's memory."""
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_LONGEST_PATH = 4_096
+_KINDS = ("file", "folder", "link", "special")
 
 _CODES = {
     "path": "guest_path_refused",
@@ -105,12 +115,12 @@ class GuestFiles:
             async with await self._peer.open("files.list", **asked) as call:
                 while data := await call.receive():
                     gathered += data
+                    if len(gathered) > LISTED:
+                        raise PeerError("garbage", "more names than are taken")
                 result = await call.result()
+            return await asyncio.to_thread(_listing, gathered, result, limit)
         except PeerError as error:
             raise fault(error.code, path) from error
-        entries = tuple(_entry(json.loads(line)) for line in gathered.splitlines())
-        skipped = tuple((str(name), str(why)) for name, why in result.get("skipped", []))
-        return Listing(entries, skipped, bool(result.get("complete")))
 
     async def look(self, path: str) -> tuple[Kind, int] | None:
         """What is at `path` and its size; None for nothing."""
@@ -120,7 +130,10 @@ class GuestFiles:
             if error.code == "missing":
                 return None
             raise fault(error.code, path) from error
-        return found["kind"], int(found["size"])
+        kind, size = found.get("kind"), found.get("size")
+        if kind not in _KINDS or not isinstance(size, int):
+            raise fault("garbage", path)
+        return kind, size
 
     async def read(self, path: str, *, limit: int = LIMIT) -> Fetched:
         """A whole file of at most `limit` bytes."""
@@ -140,11 +153,12 @@ class GuestFiles:
         """Remove a file, a link or an empty folder; False where there was none."""
         try:
             result = await self._peer.call("files.remove", paths=[[path, None]], **self._where)
+            failed = _failed(result, [path])
         except PeerError as error:
             raise fault(error.code, path) from error
-        if result["failed"]:
-            raise fault(result["failed"][path], path)
-        return not result["absent"]
+        if failed:
+            raise fault(failed[path], path)
+        return not result.get("absent")
 
     async def make_folder(self, path: str, *, mode: int = 0o755) -> None:
         """Make a folder and those above it; one that is there gets the mode."""
@@ -155,30 +169,34 @@ class GuestFiles:
 
     async def put_many(self, files: Iterable[Put]) -> dict[str, str]:
         """Write several files in one stream; the code of each that failed by its path."""
+        asked: list[str] = []
         try:
             async with await self._peer.open("files.put", **self._where) as call:
                 for file in files:
+                    asked.append(file.path)
                     for piece in _pieces(file):
                         await call.send(piece)
                 await call.finish()
-                return dict((await call.result())["failed"])
+                return _failed(await call.result(), asked)
         except PeerError as error:
             raise fault(error.code, "") from error
 
-    async def get_many(self, paths: Iterable[str], *, limit: int = LIMIT) -> AsyncIterator[Fetched]:
+    async def get_many(self, paths: Iterable[str], *, limit: int = LIMIT) -> AsyncGenerator[Fetched, None]:
         """Read several files, each of at most `limit` bytes, in the order asked for."""
         left = iter(paths)
         while batch := list(islice(left, BATCH)):
             try:
-                async for fetched in self._batch(batch, limit):
-                    yield fetched
+                async with aclosing(self._batch(batch, limit)) as files:
+                    async for fetched in files:
+                        yield fetched
             except PeerError as error:
                 raise fault(error.code, "") from error
 
-    async def _batch(self, batch: Sequence[str], limit: int) -> AsyncIterator[Fetched]:
+    async def _batch(self, batch: Sequence[str], limit: int) -> AsyncGenerator[Fetched, None]:
         async with await self._peer.open("files.get", paths=batch, limit=limit, **self._where) as call:
             head: dict[str, Any] = {}
             data = bytearray()
+            left = iter(batch)
             async for kind, payload in unpacked(call.receive):
                 if kind == HEAD:
                     head, data = members(payload), bytearray()
@@ -187,7 +205,11 @@ class GuestFiles:
                     if len(data) > limit + PIECE:
                         raise PeerError("garbage", "more than was asked for")
                 else:
-                    yield _fetched(head, bytes(data), members(payload))
+                    fetched = _fetched(head, bytes(data), members(payload))
+                    head, data = {}, bytearray()
+                    if fetched.path != next(left, None):
+                        raise PeerError("garbage", "not what was asked for")
+                    yield fetched
 
     async def remove_many(
         self, paths: Iterable[tuple[str, str | None]], *, prune: bool = False
@@ -199,9 +221,9 @@ class GuestFiles:
         while batch := [list(pair) for pair in islice(left, BATCH)]:
             try:
                 result = await self._peer.call("files.remove", paths=batch, prune=prune, **self._where)
+                failed |= _failed(result, [str(path) for path, _expected in batch])
             except PeerError as error:
                 raise fault(error.code, "") from error
-            failed |= result["failed"]
         return failed
 
 
@@ -224,21 +246,49 @@ def _pieces(file: Put) -> Iterator[bytes]:
     yield told(END)
 
 
+def _failed(result: dict[str, Any], asked: Iterable[str]) -> dict[str, str]:
+    """The codes of those paths that were asked for."""
+    found = result.get("failed")
+    if not isinstance(found, dict):
+        raise PeerError("garbage", "no word on what failed")
+    return {path: str(found[path])[:64] for path in asked if path in found}
+
+
 def _fetched(head: dict[str, Any], data: bytes, end: dict[str, Any]) -> Fetched:
+    path = str(end.get("path", ""))
     if end.get("error"):
-        return Fetched(str(end.get("path", "")), error=str(end["error"]))
-    return Fetched(
-        str(end.get("path", "")), data, int(head["mode"]), int(head["mtime_ns"]), str(end["sha256"])
-    )
+        return Fetched(path, error=str(end["error"])[:64])
+    try:
+        return Fetched(path, data, int(head["mode"]), int(head["mtime_ns"]), str(end["sha256"]))
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise PeerError("garbage", "a file without a head or an end") from error
+
+
+def _listing(lines: bytearray, result: dict[str, Any], limit: int) -> Listing:
+    """What a guest listed, every member checked; any thread. Raises PeerError."""
+    try:
+        entries = tuple(_entry(json.loads(line)) for line in lines.splitlines())
+        skipped = tuple((str(name)[:_LONGEST_PATH], str(why)[:64]) for name, why in result.get("skipped", []))
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise PeerError("garbage", "a listing that cannot be read") from error
+    if len(entries) > limit:
+        raise PeerError("garbage", "more names than were asked for")
+    return Listing(entries, skipped, bool(result.get("complete")))
 
 
 def _entry(found: dict[str, Any]) -> Entry:
+    """One entry. ValueError for one that no guest of ours would send: a hash names a content."""
+    path, kind, sha256 = found["path"], found["kind"], found.get("sha256", "")
+    if not isinstance(path, str) or len(path) > _LONGEST_PATH or kind not in _KINDS:
+        raise ValueError("no path or no kind")
+    if sha256 and not _SHA256.fullmatch(sha256):
+        raise ValueError("no hash")
     return Entry(
-        path=str(found["path"]),
-        kind=found["kind"],
-        size=int(found["size"]),
+        path=path,
+        kind=kind,
+        size=max(0, int(found["size"])),
         mtime_ns=int(found["mtime_ns"]),
-        mode=int(found["mode"]),
-        sha256=str(found.get("sha256", "")),
-        target=str(found.get("target", "")),
+        mode=int(found["mode"]) & 0o7777,
+        sha256=sha256,
+        target=str(found.get("target", ""))[:_LONGEST_PATH],
     )

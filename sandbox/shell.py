@@ -14,6 +14,9 @@ LIMIT = 100_000
 TIMEOUT = 120.0
 PIECE = 1 << 16
 
+OVER = 4_096
+"""Bytes that may come beyond the limit: the line that tells of what was left out, and cut characters."""
+
 Stopped = Literal["", "time", "output"]
 
 
@@ -86,6 +89,7 @@ class GuestShell:
     async def _streamed(self, op: str, text: str, asked: dict[str, Any], told: Callable[[str], None]) -> Ran:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         heard: list[str] = []
+        room = int(asked["limit"]) + OVER
 
         def on_bytes(data: bytes, last: bool) -> None:
             piece = decoder.decode(data, last)
@@ -103,6 +107,9 @@ class GuestShell:
                     await call.send(bytes(data[start : start + PIECE]))
                 await call.finish()
                 while output := await call.receive():
+                    room -= len(output)
+                    if room < 0:  # the guest keeps to the limit; whatever took its place is not believed
+                        raise PeerError("garbage", "it printed more than was asked for")
                     on_bytes(output, False)
                 on_bytes(b"", True)
                 return _ran("".join(heard), await call.result())
@@ -112,16 +119,19 @@ class GuestShell:
 
 def _ran(output: str, result: dict[str, Any]) -> Ran:
     stopped = str(result.get("stopped", ""))
-    return Ran(
-        output=output,
-        code=int(result.get("code", 0)),
-        stopped="time" if stopped == "time" else "output" if stopped else "",
-        omitted=int(result.get("omitted", 0)),
-        ended=bool(result.get("ended")),
-        folder=str(result.get("folder", "")),
-        out_of_memory=bool(result.get("out_of_memory")),
-        seconds=float(result.get("seconds", 0.0)),
-    )
+    try:
+        return Ran(
+            output=output,
+            code=int(result.get("code", 0)),
+            stopped="time" if stopped == "time" else "output" if stopped else "",
+            omitted=int(result.get("omitted", 0)),
+            ended=bool(result.get("ended")),
+            folder=str(result.get("folder", ""))[:4_096],
+            out_of_memory=bool(result.get("out_of_memory")),
+            seconds=float(result.get("seconds", 0.0)),
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        raise PeerError("garbage", "a result that cannot be read") from error
 
 
 def _fault(error: PeerError) -> SandboxError:

@@ -160,3 +160,17 @@ def test_a_run_in_a_real_machine_is_reviewed_and_undone(guest_machine: Stage, tm
         assert marks == {path: sha256(content) for path, (content, _bit) in before.items()}
 
     guest_machine.run(work())
+
+
+def test_a_copy_that_sends_more_than_it_listed_fills_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abcd":
+        (tmp_path / name).write_bytes(name.encode() * 400)
+    monkeypatch.setattr("runtime.guest_copy.TOGETHER", 500)
+
+    async def work(copy: Copy) -> None:
+        assert sorted(await copy.get(["a", "b", "c", "d"], 400)) == ["a", "b"]
+        assert await copy.get(["d"], 400) == {"d": b"d" * 400}
+
+    over_the_wire(tmp_path, work)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from runtime.guest_copy import Listing
 from runtime.proposals import Choice
 from runtime.workspace import Limits
 from tests.runtime.folder_copy import FolderCopy, files
@@ -217,5 +219,30 @@ def test_campaigns_end_in_agreement_on_contents(plain_stage: Stage, seed: int) -
         } | plain_stage.review.left_out.keys()
         host, copy = contents(plain_stage.host), contents(plain_stage.copy.root)
         assert {path for path in host.keys() | copy.keys() if host.get(path) != copy.get(path)} <= waiting
+
+    asyncio.run(main())
+
+
+def test_sizes_the_copy_makes_up_change_nothing_in_the_book(stage: Stage) -> None:
+    async def main() -> None:
+        await stage.begun(a_txt="one\n")
+        stage.put("b.txt", "one\n")
+        (proposal,) = await stage.worked()
+        await stage.review.reject()
+        await stage.review.push()
+        stage.put("b.txt", "one\n")
+        honest = stage.copy.list
+
+        async def lying() -> Listing:
+            listing = await honest()
+            return replace(listing, found=tuple(replace(one, size=one.size + 7) for one in listing.found))
+
+        stage.copy.list = lying  # type: ignore[method-assign]
+        for waiting in await stage.worked("t2"):
+            assert waiting.size == 4
+        await stage.review.apply([Choice.of(one) for one in stage.review.pending if one.path == "b.txt"])
+        assert contents(stage.host)["b.txt"] == b"one\n"
+        assert [made.kind for made in stage.review.decisions] == ["reject", "apply"]
+        assert proposal.size == 4
 
     asyncio.run(main())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +17,8 @@ from sandbox.files import Fetched, GuestFiles, Put
 from sandbox.guest.files import Files
 from sandbox.guest.files_folder import Folder
 from sandbox.guest.files_listing import Hashes, Listing
-from sandbox.guest.files_packing import DATA, HEAD, packed, told
-from sandbox.guest.peer import Operation
+from sandbox.guest.files_packing import DATA, END, HEAD, packed, told
+from sandbox.guest.peer import Call, Operation
 from tests.sandbox.guest.pairs import pair
 
 
@@ -249,3 +251,72 @@ def test_a_stream_that_breaks_off_writes_nothing(tmp_path: Path) -> None:
 
     asyncio.run(run())
     assert list(tmp_path.iterdir()) == []
+
+
+def _lying(**operations: Operation) -> Callable[[Callable[[GuestFiles], Awaitable[None]]], None]:
+    """Has work done with files of a guest that says what it likes."""
+
+    def carry(work: Callable[[GuestFiles], Awaitable[None]]) -> None:
+        async def run() -> None:
+            served = {f"files.{name}": operation for name, operation in operations.items()}
+            async with pair(guest=served) as (host, _):
+                await work(GuestFiles(host))
+
+        asyncio.run(run())
+
+    return carry
+
+
+_GOOD = {"path": "a", "kind": "file", "size": 1, "mtime_ns": 0, "mode": 0o644, "sha256": "0" * 64}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        json.dumps(_GOOD | {"sha256": "00/dev/zero"}),
+        json.dumps(_GOOD | {"sha256": ["0" * 64]}),
+        json.dumps(_GOOD | {"kind": "door"}),
+        json.dumps(_GOOD | {"path": 7}),
+        json.dumps(_GOOD | {"path": "a" * 5_000}),
+        json.dumps(_GOOD | {"size": float("inf")}),
+        "[" * 100_000,
+        "7",
+        "\n".join([json.dumps(_GOOD)] * 4),
+    ],
+)
+def test_a_listing_that_lies_is_refused(line: str) -> None:
+    async def listed(call: Call) -> dict[str, Any]:
+        await call.send(line.encode() + b"\n")
+        return {"complete": True, "skipped": []}
+
+    async def work(files: GuestFiles) -> None:
+        with pytest.raises(SandboxError, match="guest_file_failed"):
+            await files.list(limit=3)
+
+    _lying(list=listed)(work)
+
+
+def test_files_that_were_not_asked_for_are_refused(tmp_path: Path) -> None:
+    end = told(END, path="b", error="", sha256=sha(b""))
+
+    async def get(call: Call) -> dict[str, Any]:
+        await call.send((told(HEAD, path="b", mode=0, mtime_ns=0) + end) * (len(call.arguments["paths"]) + 1))
+        return {}
+
+    async def work(files: GuestFiles) -> None:
+        for asked in (["a"], ["b"]):
+            with pytest.raises(SandboxError, match="guest_file_failed"):
+                assert not [found async for found in files.get_many(asked)]
+
+    _lying(get=get)(work)
+
+
+def test_only_what_was_asked_for_can_fail() -> None:
+    async def remove(call: Call) -> dict[str, Any]:
+        del call
+        return {"failed": {"b": "io", "/etc": "io"}, "absent": []}
+
+    async def work(files: GuestFiles) -> None:
+        assert await files.remove_many([("a", None), ("b", None)]) == {"b": "io"}
+
+    _lying(remove=remove)(work)

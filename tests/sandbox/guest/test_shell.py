@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox.errors import SandboxError
 from sandbox.guest import shell_processes
-from sandbox.guest.peer import Operation
+from sandbox.guest.peer import Call, Operation
 from sandbox.guest.shell import Session, Shells
 from sandbox.guest.shell_once import Once
 from sandbox.shell import GuestShell, Ran
@@ -314,3 +315,19 @@ def test_an_operation_without_a_known_language_is_refused(tmp_path: Path) -> Non
         assert caught.value.code == "shell_start_failed"
 
     with_shell(tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("printed", "result"), [(10_000, {"code": 0}), (10, {"code": "x"}), (10, {"code": []})]
+)
+def test_a_guest_that_keeps_to_no_limit_is_not_believed(printed: int, result: dict[str, Any]) -> None:
+    async def run(call: Call) -> dict[str, Any]:
+        await call.send(b"x" * printed)
+        return result
+
+    async def check() -> None:
+        async with pair(guest={"shell.run": run}) as (host, _):
+            with pytest.raises(SandboxError, match="shell_start_failed"):
+                await GuestShell(host).run("true", limit=1_000)
+
+    asyncio.run(check())

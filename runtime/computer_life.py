@@ -22,7 +22,7 @@ STARTING = 90.0
 
 KNOWN = (OrionError, SandboxError, TimeoutError)
 
-_PHASES: Mapping[str, Phase] = {"image_missing": "no_image"}
+_PHASES: Mapping[str, Phase] = {"build_failed": "no_image", "image_missing": "no_image"}
 """Where a failed start leaves the computer, by its code; any other leaves it unavailable."""
 
 
@@ -70,10 +70,12 @@ class ComputerLife:
 
     async def start(self) -> None:
         """Start what is not running; all who ask wait for the same start. Raises OrionError with the code
-        that the state then has."""
+        that the state then has, or `computer_building`: nobody waits for minutes here."""
         self._permit()
         if self.state.phase == "running":
             return
+        if self.state.phase == "building":
+            raise OrionError("computer_building")
         if self._starting is None or self._starting.done():
             self._starting = asyncio.create_task(self._start(), name="start of the computer")
         await asyncio.shield(self._starting)
@@ -120,7 +122,6 @@ class ComputerLife:
             self._told(self.state)
             self._gone(why)
             await self._machines.forget()
-            self._release()
 
     async def lost(self) -> OrionError:
         """Why the computer is gone, after one found its stream ended; waits for the watch to say so."""
@@ -137,7 +138,7 @@ class ComputerLife:
             with suppress(asyncio.CancelledError, OrionError):
                 await self._starting
         async with self._changing:
-            if self.state.phase == "running":
+            if self.state.phase in ("running", "lost"):
                 self._let_go(why)
                 self._to("stopping")
                 try:

@@ -93,6 +93,7 @@ class Machines:
         self._desktop: Machine | None = None
         self._code: Machine | None = None
         self._coding = asyncio.Lock()
+        self._started = False
         self._ports: Ports | None = None
         self.warning: SandboxError | None = None
 
@@ -129,6 +130,7 @@ class Machines:
         if self._desktop is None:
             self._desktop = self._makers.machine(engine, self.config(desktop=True), self._operations())
         guest = await self._desktop.start(told)
+        self._started = True
         await self._publish(guest)
         return guest
 
@@ -171,12 +173,15 @@ class Machines:
         return lost
 
     async def stop(self) -> None:
-        """Stop both; errors of an engine that is gone are no matter then."""
+        """Stop what was started, also where it was lost since. Raises SandboxError."""
         await self._close_ports()
-        machines, self._code, self._desktop = (self._code, self._desktop), None, None
-        for machine in machines:
-            if machine is not None:
-                await machine.stop()
+        await self.stop_code()
+        if self._started and self._desktop is None:
+            self._desktop = self._makers.machine(await self._found(), self.config(desktop=True), {})
+        machine, self._desktop = self._desktop, None
+        if machine is not None:
+            await machine.stop()
+        self._started = False
 
     async def stop_code(self) -> None:
         """Stop the machine for code, which holds memory only while code runs."""

@@ -121,6 +121,8 @@ class StageMachine:
         self.starting = asyncio.Event()
         self.may_start = asyncio.Event()
         self.may_start.set()
+        self.may_build = asyncio.Event()
+        self.may_build.set()
         self.stopped = asyncio.Event()
         self._lost: asyncio.Future[SandboxError] | None = None
 
@@ -194,6 +196,7 @@ def makers(
 
     async def build(_engine: Any, told: Callable[[str, float], None]) -> str:
         told("step", 0.5)
+        await machine.may_build.wait()
         return "image"
 
     return Makers(find, made, build)

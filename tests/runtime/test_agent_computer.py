@@ -240,6 +240,36 @@ def test_a_bug_in_the_start_ends_in_a_state(fresh_home: Path) -> None:
     asyncio.run(breaks())
 
 
+def test_what_was_lost_is_removed_at_the_end(fresh_home: Path) -> None:
+    async def loses() -> None:
+        async with staged(fresh_home, [SAY]) as stage:
+            await stage.computer.start()
+            stage.machine.lose("guest_gone")
+            await stage.seen.until(
+                lambda event: event.type == "state_changed" and event.state.phase == "lost"
+            )
+        assert stage.machine.stops == 1
+        assert stage.computer.state.phase == "off"
+
+    asyncio.run(loses())
+
+
+def test_nobody_waits_for_the_image(fresh_home: Path) -> None:
+    async def builds() -> None:
+        async with staged(fresh_home, [CLICK, SAY]) as stage:
+            stage.machine.may_build.clear()
+            building = asyncio.create_task(stage.computer.build())
+            await stage.seen.until(lambda event: event.type == "state_changed" and event.state.progress > 0)
+            await stage.session.submit("click")
+            await stage.done()
+            assert "is being built" in _failed(stage)[0].text
+            stage.machine.may_build.set()
+            await building
+            assert stage.computer.state.phase == "off"
+
+    asyncio.run(builds())
+
+
 def test_ports_are_opened_or_warned_of(fresh_home: Path) -> None:
     async def opens() -> None:
         async with staged(fresh_home, [SAY]) as stage:

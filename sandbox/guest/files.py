@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from sandbox.guest.call import Call, PeerError
 from sandbox.guest.desk import GuestDesk
@@ -17,6 +17,8 @@ from sandbox.guest.files_folder import Draft, Folder, failure, parts, same
 from sandbox.guest.files_listing import Hashes, Listing
 from sandbox.guest.files_packing import DATA, END, HEAD, members, packed, told, unpacked
 from sandbox.guest.peer import Operation
+
+T = TypeVar("T")
 
 HOME = "/workspace"
 PIECE = 1 << 20
@@ -53,7 +55,7 @@ class Files:
         listing = Listing(folder, hashes, limit=limit, depth=depth)
         async with self._listing:
             entries = listing.entries("/".join(names))
-            while lines := await asyncio.to_thread(_lines, entries):
+            while lines := await _uncut(_lines, entries):
                 await call.send(lines)
         return {"complete": listing.complete, "skipped": listing.skipped[:MOST_SKIPPED]}
 
@@ -69,14 +71,14 @@ class Files:
             kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
             return {"kind": kinds.get(stat.S_IFMT(found.st_mode), "special"), "size": found.st_size}
 
-        return await _threaded(looked)
+        return await _uncut(looked)
 
     async def get(self, call: Call) -> dict[str, Any]:
         """`files.get`."""
         limit = int(call.arguments.get("limit", 1 << 26))
         left = [str(path) for path in call.arguments.get("paths", [])]
         while left:
-            small = await asyncio.to_thread(self._small, call, left[:TOGETHER], limit)
+            small = await _uncut(self._small, call, left[:TOGETHER], limit)
             if small:
                 await call.send(b"".join(small))
                 del left[: len(small)]
@@ -97,7 +99,8 @@ class Files:
                     if found.st_size > limit:
                         raise PeerError("large", str(found.st_size))
                     data = os.read(handle, PIECE)
-                    if len(data) != found.st_size or not same(found, os.fstat(handle)):
+                    whole = len(data) == (found.st_size or len(data))  # what the system makes up has size 0
+                    if not whole or not same(found, os.fstat(handle)):
                         raise PeerError("changing", path)
             except OSError as error:
                 done.append(told(END, path=path, error=failure(error).code))
@@ -118,13 +121,13 @@ class Files:
 
         total, size, error = hashlib.sha256(), 0, ""
         try:
-            handle, before = await asyncio.to_thread(opened)
-        except OSError as fault:
-            await call.send(told(END, path=path, error=failure(fault).code))
+            handle, before = await _uncut(opened)
+        except PeerError as fault:
+            await call.send(told(END, path=path, error=fault.code))
             return
         try:
             await call.send(_head(path, before))
-            while size <= limit and (data := await asyncio.to_thread(os.read, handle, PIECE)):
+            while size <= limit and (data := await _uncut(os.read, handle, PIECE)):
                 total.update(data)
                 size += len(data)
                 await call.send(packed(DATA, data))
@@ -140,7 +143,7 @@ class Files:
         incoming: _Incoming | None = None
 
         async def land() -> None:
-            await asyncio.to_thread(_landed, waiting)
+            await _uncut(_landed, waiting)
             failed.update((one.path, one.error) for one in waiting if one.error)
             waiting.clear()
 
@@ -154,7 +157,7 @@ class Files:
                 elif kind == DATA:
                     incoming.take(payload)
                     if incoming.size >= PIECE:
-                        await asyncio.to_thread(incoming.flush)
+                        await _uncut(incoming.flush)
                 else:
                     incoming = None
                     if len(waiting) >= TOGETHER or sum(one.size for one in waiting) >= PIECE:
@@ -183,7 +186,7 @@ class Files:
                 except PeerError as error:
                     failed[path] = error.code
 
-        await asyncio.to_thread(removed, call.arguments.get("paths", []))
+        await _uncut(removed, call.arguments.get("paths", []))
         return {"failed": failed, "absent": absent}
 
     async def make_folder(self, call: Call) -> dict[str, Any]:
@@ -196,7 +199,7 @@ class Files:
                 os.fchmod(handle, mode)
             return {}
 
-        return await _threaded(made)
+        return await _uncut(made)
 
 
 class _Incoming:
@@ -270,16 +273,19 @@ def _head(path: str, found: os.stat_result) -> bytes:
 
 def _lines(entries: Iterable[dict[str, Any]]) -> bytes:
     """The next entries as lines of JSON; b"" after the last."""
-    try:
-        found = list(islice(entries, LINES))
-    except OSError as error:
-        raise failure(error) from error
+    found = list(islice(entries, LINES))
     return b"".join(json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n" for entry in found)
 
 
-async def _threaded(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+async def _uncut(work: Callable[..., T], *arguments: Any) -> T:
+    """`work` in a worker thread, always to its end: a cancelled operation may close no file that is still in
+    use there. Errors of the system become PeerError."""
+    task = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
     try:
-        return await asyncio.to_thread(work)
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
     except OSError as error:
         raise failure(error) from error
 

@@ -284,7 +284,7 @@ async def _uncut(work: Callable[..., T], *arguments: Any) -> T:
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        await asyncio.wait({task})
+        await asyncio.gather(task, return_exceptions=True)
         raise
     except OSError as error:
         raise failure(error) from error

@@ -111,7 +111,7 @@ class Computer:
             texts.append(f"{at}. {outcome.text}")
             if outcome.failed:
                 rest = len(actions) - at
-                texts += [f"The {rest} actions after it were not done."] if rest else []
+                texts += [f"Not done after it: {rest} of {len(actions)} actions."] if rest else []
                 break
         seen = outcome.picture
         if seen is None and picture:
@@ -194,16 +194,16 @@ class Computer:
             return Outcome(f"{what.what} was done.", await self._picture() if picture else None)
         measured = Measured.of(answer)
         verdict = judge(measured)
-        text = told(what.what, verdict, measured, self._box(measured))
-        if region is None:
-            text = text.replace("changed nothing near it", "changed nothing on the screen")
-            text = text.replace("; the screen changed there", "; the screen changed")
+        text = told(what.what, verdict, measured, self._box(measured), near=region is not None)
         if not clicked or what.point is None:
             self._spots.moved_on()
         else:
             tries = self._spots.clicked(what.action, what.point, verdict)
             if tries >= LOOK_AFTER:
-                return await self._look(f"{text} That makes {tries} in a row", verdict, what.point)
+                text = f"{text} That makes {tries} in a row"
+                if picture:
+                    return await self._look(text, verdict, what.point)
+                text += ": list the elements again, and do something else."
         return Outcome(text, await self._picture() if picture else None, verdict)
 
     async def _look(self, text: str, verdict: Verdict, point: Point) -> Outcome:

@@ -56,12 +56,19 @@ def judge(measured: Measured) -> Verdict:
     return "unclear" if measured.aside else "no_change"
 
 
-def told(what: str, verdict: Verdict, measured: Measured, box: tuple[int, int, int, int] | None) -> str:
+def told(
+    what: str,
+    verdict: Verdict,
+    measured: Measured,
+    box: tuple[int, int, int, int] | None,
+    *,
+    near: bool = True,
+) -> str:
     """What the model is told of `what` ("The click at (3, 4)"). `box` is the change elsewhere in the model's
-    own pixels, or None."""
+    own pixels, or None. `near`: the effect was looked for near a place, not on the whole screen."""
     still = "" if measured.settled else " The screen is still changing."
     if verdict == "no_change":
-        return f"{what} changed nothing near it.{still}"
+        return f"{what} changed nothing {'near it' if near else 'on the screen'}.{still}"
     if verdict == "unclear" and box is not None:
         x, y, width, height = box
         return (
@@ -69,7 +76,7 @@ def told(what: str, verdict: Verdict, measured: Measured, box: tuple[int, int, i
             f"({x + width}, {y + height}).{still}"
         )
     if verdict == "confirmed":
-        return f"{what} was done; the screen changed there.{still}"
+        return f"{what} was done; the screen changed{' there' if near else ''}.{still}"
     return f"{what} was done.{still}"
 
 

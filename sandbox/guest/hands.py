@@ -119,6 +119,8 @@ class Hands:
                     self.keyboard.press(chord)
             case "release":
                 self.keyboard.release()
+            case "let_go":
+                self.release_all()
             case "key":
                 await self._key(str(step["key"]), float(step.get("hold") or 0.0))
             case "type":

@@ -175,6 +175,18 @@ def test_a_spot_without_effect_is_looked_at_and_then_refused(tmp_path: Path) -> 
     on(tmp_path, check)
 
 
+def test_a_model_without_pictures_is_told_to_list_again(tmp_path: Path) -> None:
+    async def check(stage: Stage) -> None:
+        stage.answer.update(NOTHING)
+        await stage.computer.elements()
+        click = {"action": "click_element", "number": 1}
+        said = [await stage.computer.perform(click, picture=False) for _ in range(2)]
+        assert said[1].text.endswith("That makes 2 in a row: list the elements again, and do something else.")
+        assert said[1].picture is None
+
+    on(tmp_path, check)
+
+
 @pytest.mark.parametrize(
     ("refuse", "said"),
     [("key_unknown", "There is no key called nokey."), ("step_refused", "It could not be")],
@@ -196,7 +208,7 @@ def test_several_actions_stop_at_the_first_that_fails(tmp_path: Path) -> None:
         outcome = await stage.computer.perform({"actions": actions})
         assert outcome.failed
         assert outcome.picture == b"PNG"
-        assert outcome.text.endswith("The 1 actions after it were not done.")
+        assert outcome.text.endswith("Not done after it: 1 of 3 actions.")
         assert len(stage.acts) == 1
         outcome = await stage.computer.perform({"actions": actions[:1] * 3})
         assert not outcome.failed

@@ -201,6 +201,16 @@ def test_nothing_stays_pressed_after_a_cancel(server: tuple[str, Path]) -> None:
     on(server, check)
 
 
+def test_everything_is_let_go_on_request(server: tuple[str, Path]) -> None:
+    async def check(hands: Hands, program: Program) -> None:
+        await hands.do([{"do": "button", "down": True}])
+        assert program.buttons() & 0x100
+        await hands.do([{"do": "let_go"}])
+        assert not program.buttons() & 0x1F00
+
+    on(server, check)
+
+
 def test_a_new_process_lets_go_of_what_a_dead_one_held(server: tuple[str, Path]) -> None:
     async def check(hands: Hands, program: Program) -> None:
         hands.keyboard.press((0xFFE3, 0xFFE1))

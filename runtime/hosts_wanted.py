@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -22,9 +23,8 @@ from runtime.policy import digest
 from runtime.settings import Sandbox
 
 if TYPE_CHECKING:
-    from sandbox.egress import Allowlist
-
     from runtime.session import Session
+    from sandbox.egress import Allowlist
     from sandbox.guest.peer import Operation
 
 WHO = "sandbox"
@@ -39,6 +39,13 @@ ONCE = 60.0
 
 PAUSE = 60.0
 """Seconds for which a refusal holds without another question: a page asks for its hosts again and again."""
+
+TOGETHER = 4
+"""Questions that stand in the chat at once; a further host is asked for when one of them is answered."""
+
+ENOUGH, REST = 8, 600.0
+"""So many hosts refused in so many seconds, and nothing more is asked in that chat until they are over: a
+program that asks for thousands of hosts wears nobody down."""
 
 
 class Neighbourhood(Protocol):
@@ -73,6 +80,8 @@ class HostsWanted:
         self._allowed: dict[tuple[str, str, int], float] = {}
         self._refused: dict[tuple[str, str, int], float] = {}
         self._asking: dict[tuple[str, str, int], asyncio.Task[bool]] = {}
+        self._turn = asyncio.Semaphore(TOGETHER)
+        self._refusals: dict[str, deque[float]] = {}
 
     def operations(self) -> Mapping[str, Operation]:
         """What the host serves to the guest."""
@@ -132,12 +141,20 @@ class HostsWanted:
     async def _ask(self, session: str, host: str, port: int) -> bool:
         key = (session, host, port)
         try:
-            allowed = await self._decided(session, host, port)
+            async with self._turn:
+                allowed = not self._is_enough(session) and await self._decided(session, host, port)
         finally:
             self._asking.pop(key, None)
         if not allowed:
-            self._refused[key] = time.monotonic() + PAUSE
+            now = time.monotonic()
+            self._refused = {known: until for known, until in self._refused.items() if until > now}
+            self._refused[key] = now + PAUSE
         return allowed
+
+    def _is_enough(self, session: str) -> bool:
+        """Whether so much was refused of late that nothing more is asked."""
+        refusals = self._refusals.get(session)
+        return refusals is not None and len(refusals) == ENOUGH and time.monotonic() - refusals[0] < REST
 
     async def _decided(self, session: str, host: str, port: int) -> bool:
         worker = self._around.working(session)
@@ -156,11 +173,15 @@ class HostsWanted:
         )
         wanted = HostWanted(question.id, host, port, session)
         self._told(wanted)
+        asked = time.monotonic()
         try:
             decision = await worker.ask(question, self._patience)
         finally:
             self._told(replace(wanted, answered=True))
         if decision.choice != "approve":
+            if decision.choice == "deny" or time.monotonic() - asked >= self._patience:
+                refusals = self._refusals.setdefault(session, deque(maxlen=ENOUGH))
+                refusals.append(time.monotonic())
             return False
         lasting = decision.trust in ("session", "always")
         self._allowed[session, host, port] = inf if lasting else time.monotonic() + ONCE

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from runtime.assemble import Runtime
 from runtime.computer_events import HostWanted
+from runtime.errors import OrionError
 from runtime.events import Trust
-from runtime.hosts_wanted import HostsWanted
+from runtime.hosts_wanted import ENOUGH, TOGETHER, HostsWanted
 from runtime.session import Session
 from tests.runtime.scripted_house import Watch, talking
 
@@ -111,6 +112,26 @@ def test_many_connections_make_one_question(fresh_home: Path) -> None:
             assert len(door.watch.of("approval_required")) == 1
 
     asyncio.run(many())
+
+
+def test_a_flood_of_hosts_is_asked_for_a_few_at_a_time_and_then_no_more(fresh_home: Path) -> None:
+    async def flood() -> None:
+        async with _door(fresh_home) as door:
+            waiting = [
+                asyncio.create_task(door.hosts.permit(f"host-{number}.example", 443)) for number in range(60)
+            ]
+            for count in range(1, ENOUGH + 1):
+                question = await door.watch.until("approval_required", count)
+                assert len(door.session.pending) <= TOGETHER
+                await door.session.answer(question.id, "deny")
+            for question in door.session.pending:
+                with suppress(OrionError):  # it has its answer already
+                    await door.session.answer(question.id, "deny")
+            assert await asyncio.gather(*waiting) == [False] * 60
+            assert len(door.watch.of("approval_required")) < ENOUGH + TOGETHER
+            assert not await door.hosts.permit("another.example", 443)
+
+    asyncio.run(flood())
 
 
 def test_nobody_there_and_no_answer_refuse(fresh_home: Path) -> None:

@@ -22,6 +22,7 @@ from desktop.code_view import ROOM, CodeView
 from desktop.parts import button, label
 from desktop.theme import Theme, mix, spacing
 from resources.translation import _, ngettext
+from runtime.pathnames import visible
 
 Detail = dict[str, Any]
 SHOWN = 60
@@ -33,8 +34,8 @@ class ReviewDiff(QScrollArea):
     `asked` carries (path, "mine" | "beside" | "compare" | "open"); `left` says that the keyboard wants to go
     back to the list."""
 
-    chosen = Signal(str, str, object)
-    asked = Signal(str, str)
+    chosen = Signal(object, str, object)
+    asked = Signal(object, str)
     left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -110,7 +111,7 @@ class ReviewDiff(QScrollArea):
         detail = self._detail
         body, column = self._column()
         self.boxes, self._views = [], []
-        column.addWidget(label(str(detail["path"]), "section", wrap=True, selectable=True))
+        column.addWidget(label(visible(self.path), "section", wrap=True, selectable=True))
         column.addWidget(label(told(detail), "small", wrap=True))
         column.addLayout(self._actions())
         self.whole = QCheckBox(_("The whole file"))
@@ -269,7 +270,7 @@ def told(row: Detail) -> str:
         "created": _("new"),
         "modified": _("changed"),
         "deleted": _("deleted"),
-        "moved": _("moved from {source}").format(source=row["source"]),
+        "moved": _("moved from {source}").format(source=visible(row["source"])),
         "mode": _("may be run as a program now") if row["executable"] else _("no longer a program"),
     }[str(row["kind"])]
     runs = len(row["runs"])

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, Q
 
 from desktop.review_diff import figures, told
 from resources.translation import _
+from runtime.pathnames import visible
 
 Row = dict[str, Any]
 Chosen = set[int] | None
@@ -19,11 +20,14 @@ _STATES = {"whole": Qt.CheckState.Checked, "part": Qt.CheckState.PartiallyChecke
 
 class ReviewList(QListWidget):
     """Space chooses a file or not, Right and Enter (`entered_file`) go into it; `turned` is told after each
-    choice of the user. A file in conflict has no box: it is decided by its buttons."""
+    choice of the user. A file in conflict has no box: it is decided by its buttons.
 
-    shown = Signal(str)
+    Paths are carried as Python objects and shown by `visible`: Qt cuts a name off where it is not Unicode.
+    """
+
+    shown = Signal(object)
     entered_file = Signal()
-    turned = Signal(str)
+    turned = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,6 +38,7 @@ class ReviewList(QListWidget):
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setTabKeyNavigation(False)
         self._rows: dict[str, Row] = {}
+        self._paths: list[str] = []
         self.chosen: dict[str, Chosen] = {}
         self.currentItemChanged.connect(self._on_current)
         self.itemChanged.connect(self._on_turned)
@@ -41,8 +46,7 @@ class ReviewList(QListWidget):
     @property
     def path(self) -> str:
         """The file that is current, "" for none."""
-        item = self.currentItem()
-        return str(item.data(Qt.ItemDataRole.UserRole)) if item is not None else ""
+        return self._path_of(self.currentRow())
 
     def row_of(self, path: str) -> Row:
         return self._rows[path]
@@ -51,6 +55,7 @@ class ReviewList(QListWidget):
         """Show these files; what the user chose of those that are still the same stays chosen."""
         old, place, current = self._rows, self.currentRow(), self.path
         self._rows = {str(row["path"]): row for row in rows}
+        self._paths = list(self._rows)
         same = {path for path, row in self._rows.items() if path in old and _look(old[path]) == _look(row)}
         self.chosen = {path: self.chosen.get(path) if path in same else None for path in self._rows}
         with QSignalBlocker(self):
@@ -65,12 +70,9 @@ class ReviewList(QListWidget):
     def choose(self, path: str, chosen: Chosen) -> None:
         """Note what was chosen in the file itself."""
         self.chosen[path] = chosen
-        for number in range(self.count()):
-            item = self.item(number)
-            if item.data(Qt.ItemDataRole.UserRole) == path:
-                with QSignalBlocker(self):
-                    item.setCheckState(_state(chosen))
-                self.viewport().update()
+        with QSignalBlocker(self):
+            self.item(self._paths.index(path)).setCheckState(_state(chosen))
+        self.viewport().update()
 
     def choices(self) -> list[Row]:
         """What is chosen, as the desk takes it."""
@@ -90,13 +92,16 @@ class ReviewList(QListWidget):
             return
         super().keyPressEvent(event)
 
+    def _path_of(self, number: int) -> str:
+        return self._paths[number] if 0 <= number < len(self._paths) else ""
+
     def _item(self, path: str, row: Row) -> QListWidgetItem:
         second = f"{told(row)}   {figures(row['added'], row['removed'])}".rstrip()
         words = _("in conflict: you changed it too") if row["conflict"] else second
-        item = QListWidgetItem(f"{path}\n{words}")
-        item.setData(Qt.ItemDataRole.UserRole, path)
-        item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{path}, {words}")
-        item.setToolTip(path)
+        name = visible(path)
+        item = QListWidgetItem(f"{name}\n{words}")
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{name}, {words}")
+        item.setToolTip(name)
         if row["conflict"]:
             item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsUserCheckable)
         else:
@@ -106,10 +111,10 @@ class ReviewList(QListWidget):
 
     def _on_current(self, item: QListWidgetItem | None, _before: QListWidgetItem | None) -> None:
         if item is not None:
-            self.shown.emit(str(item.data(Qt.ItemDataRole.UserRole)))
+            self.shown.emit(self._path_of(self.row(item)))
 
     def _on_turned(self, item: QListWidgetItem) -> None:
-        path = str(item.data(Qt.ItemDataRole.UserRole))
+        path = self._path_of(self.row(item))
         self.chosen[path] = None if item.checkState() == Qt.CheckState.Checked else set()
         self.turned.emit(path)
 

@@ -18,6 +18,7 @@ from desktop.review_list import ReviewList
 from desktop.theme import Theme, spacing
 from resources.sentences import sentence
 from resources.translation import _, ngettext
+from runtime.pathnames import visible
 
 Found = dict[str, Any]
 LEFT_OUT = 8
@@ -32,7 +33,7 @@ class ReviewPage(QWidget):
     of a file to be opened, `counted` how many files wait.
     """
 
-    open_requested = Signal(str)
+    open_requested = Signal(object)
     counted = Signal(int)
 
     def __init__(self, bridge: Bridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -176,7 +177,7 @@ class ReviewPage(QWidget):
             self._ask_detail(self.files.path)
 
     def _draw_left_out(self, rows: list[dict[str, str]]) -> None:
-        lines = [sentence(row["code"], path=row["path"]) for row in rows[:LEFT_OUT]]
+        lines = [sentence(row["code"], path=visible(row["path"])) for row in rows[:LEFT_OUT]]
         more = len(rows) - LEFT_OUT
         if more > 0:
             lines.append(ngettext("1 more is left out.", "{n} more are left out.", more).format(n=more))

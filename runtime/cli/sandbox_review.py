@@ -14,6 +14,7 @@ from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal, exact
 from runtime.errors import OrionError
 from runtime.machines import NAME
+from runtime.pathnames import visible
 from runtime.paths import find_home
 from runtime.proposals import Choice, Proposal
 from runtime.review import Review
@@ -48,7 +49,7 @@ def review(terminal: Terminal, path: str, *, as_json: bool) -> ExitCode:
     if not waiting:
         terminal.note(_("Nothing waits for your decision."))
     for name, code in sorted(found.left_out.items()):
-        terminal.note(sentence(code, path=name))
+        terminal.note(sentence(code, path=visible(name)))
     return ExitCode.OK
 
 
@@ -101,7 +102,7 @@ def _choices(found: Review, paths: Sequence[str], parts: Sequence[int]) -> list[
     chosen = []
     for path in paths:
         if path not in waiting:
-            raise OrionError("review_not_waiting", path=path)
+            raise OrionError("review_not_waiting", path=visible(path))
         numbers = [part - 1 for part in parts] if parts else None
         chosen.append(Choice.of(waiting[path], numbers))
     return chosen

@@ -240,3 +240,19 @@ def test_the_list_can_be_asked_again_when_it_could_not_be_had(qtbot: QtBot, brid
     page.refresh()
     bridge.settle()
     assert page.files.count() == 3
+
+
+def test_a_name_that_is_not_unicode_is_shown_and_decided_on(qtbot: QtBot, bridge: RecordingBridge) -> None:
+    odd = row("caf\udce9.txt")
+    bridge.answers["review"] = found(odd, left_out=[{"path": "x\u202ey", "code": "sync_name"}])
+    bridge.answers["review_detail"] = lambda _path: detail(odd)
+    page = ReviewPage(bridge, LIGHT)
+    qtbot.addWidget(page)
+    page.show()
+    bridge.settle()
+    assert page.files.item(0).text().startswith("caf\\udce9.txt\n")
+    assert "x\\u202ey in the sandbox" in words(page)
+    page.diff.boxes[0].click()
+    page.apply.click()
+    assert bridge.last("review_apply")[0][0]["path"] == "caf\udce9.txt"
+    assert bridge.last("review_apply")[0][0]["hunks"] == [1]

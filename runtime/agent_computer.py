@@ -308,6 +308,7 @@ class AgentComputer:
         if worker is not None:
             await worker.idle()
         await self._collect(turn)
+        await self._hands.let_go()
         if worker is not None and worker.paused:
             worker.resume()
         self._wheel.give("")

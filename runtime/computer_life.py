@@ -61,12 +61,14 @@ class ComputerLife:
             try:
                 self._to("building")
                 await self._machines.build(lambda line, part: self._to("building", line, part))
+                self._to("off")
             except KNOWN as error:
                 raise self._fell(error) from error
             except asyncio.CancelledError:
                 self._to("no_image", code="image_missing")
                 raise
-            self._to("off")
+            finally:
+                self._unstuck("building")
 
     async def start(self) -> None:
         """Start what is not running; all who ask wait for the same start. Raises OrionError with the code
@@ -106,11 +108,15 @@ class ComputerLife:
                 await self._unless_running()
 
     async def _unless_running(self) -> None:
-        """Let go of what a start that failed has left; one that broke by a bug gets a state too."""
+        """Let go of what a start that failed has left."""
         if self.state.phase != "running":
             await self._machines.forget()
             self._release()
-        if self.state.phase == "starting":
+        self._unstuck("starting")
+
+    def _unstuck(self, phase: Phase) -> None:
+        """No bug leaves the state in a phase that nothing leads out of."""
+        if self.state.phase == phase:
             self._to("unavailable", code="computer_broken")
 
     async def _watched(self) -> None:

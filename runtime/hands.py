@@ -58,6 +58,7 @@ class Hands:
         session.pause(_("You took the wheel."))
         self._actions.end(OrionError("wheel_taken"), all_=False)
         self._computer.told_wheel()
+        await self.let_go()
         self._wheel.before = await self._picture()
         found = await self._fingerprints(AT_ONCE)
         self._listed, self._wheel.files = found is not None, found or {}
@@ -104,6 +105,12 @@ class Hands:
     async def paste_in(self, text: str) -> None:
         """Put `text` into its clipboard. Raises as `copy_out`."""
         await self._ask("clipboard.write", text=text)
+
+    async def let_go(self) -> None:
+        """Let go of every key and button that the agent holds down."""
+        if self._computer.guest is not None:
+            with suppress(*TROUBLE):
+                await self._ask("input.act", steps=[{"do": "let_go"}], settle=None, region=None)
 
     async def _ask(self, op: str, **arguments: object) -> JsonObject:
         guest = self._computer.guest

@@ -38,6 +38,7 @@ class Desk:
     held: asyncio.Event = field(default_factory=asyncio.Event)
     page: str = "Page: test"
     clipboard: str = ""
+    let_go: int = 0
 
     def operations(self) -> dict[str, Operation]:
         files = Files(str(self.folder))
@@ -57,6 +58,9 @@ class Desk:
         }
 
     async def on_act(self, call: Call) -> dict[str, Any]:
+        if call.arguments["steps"] == [{"do": "let_go"}]:
+            self.let_go += 1
+            return {"pointer": [1, 2]}
         self.acts.append(dict(call.arguments))
         self.begun.set()
         if call.arguments.get("settle") is None:

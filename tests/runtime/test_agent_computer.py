@@ -327,6 +327,7 @@ def test_the_users_hands_pause_the_agent_and_it_is_told(fresh_home: Path) -> Non
             await stage.computer.user_input([{"do": "button", "button": "left", "down": True}])
             await stage.computer.user_input([{"do": "type", "text": "pässwörd"}])
             assert stage.computer.wheel == WheelChanged("user", stage.session.id, paused=True)
+            assert stage.desk.let_go == 1
             (failed,) = _failed(stage)
             assert failed.kind == "cancelled"
             await stage.watch.until(lambda body: body.type == "state_change" and body.new == "PAUSED")

@@ -15,8 +15,8 @@ class Hearing:
     """Asks the active window by _NET_WM_PING, which programs answer from the queue their keys arrive in.
 
     A program that does not know the question (xterm) is given `patience` seconds instead. One that knows it
-    and is busy is waited for, at most `longest` seconds. Uses the given X connection, which nobody else reads
-    events from; one question at a time.
+    and is busy is waited for, once at most `longest` seconds, and then only `patience` until it answers.
+    Uses the given X connection, which nobody else reads events from; one question at a time.
     """
 
     def __init__(self, display: Any, patience: float = 0.03, longest: float = 3.0) -> None:
@@ -29,6 +29,7 @@ class Hearing:
         self._ping = display.intern_atom("_NET_WM_PING")
         self._asked = 0
         self._remapped = False
+        self._silent = 0
         self._root.change_attributes(event_mask=SUBSTRUCTURE_NOTIFY)
 
     async def heard(self) -> bool:
@@ -44,7 +45,9 @@ class Hearing:
         data = (32, [self._ping, self._asked, window.id, 0, 0])
         window.send_event(event.ClientMessage(window=window, client_type=self._protocols, data=data))
         self._x.flush()
-        return await self._answered(window.id)
+        answered = await self._answered(window.id)
+        self._silent = 0 if answered else window.id
+        return answered
 
     def _window(self) -> Any:
         """The active window, where it answers questions."""
@@ -61,7 +64,7 @@ class Hearing:
         return window if protocols is not None and self._ping in protocols.value else None
 
     async def _answered(self, window: int) -> bool:
-        deadline = time.monotonic() + self._longest
+        deadline = time.monotonic() + (self._patience if window == self._silent else self._longest)
         loop, readable = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._x.fileno(), readable.set)
         try:

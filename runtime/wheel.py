@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from runtime.computer_events import Holder
+from runtime.pathnames import visible
 
 MOST_FILES = 20
+LONGEST_NAME = 120
 
 _WRITTEN = re.compile(r".|U[0-9A-Fa-f]{4,6}|space", re.DOTALL)
 """Names of keys that write a character."""
@@ -81,7 +84,7 @@ class Wheel:
         said = f"The user took the wheel of the computer and has handed it back. They {self.doings.told()}."
         if changed := _changed(self.files, files):
             more = len(changed) - MOST_FILES
-            shown = ", ".join(changed[:MOST_FILES]) + (f" and {more} more" if more > 0 else "")
+            shown = ", ".join(map(_named, changed[:MOST_FILES])) + (f" and {more} more" if more > 0 else "")
             said += f" Files that changed meanwhile: {shown}."
         if note:
             said += f" They say: {note}"
@@ -90,6 +93,11 @@ class Wheel:
         elif pictures == 1:
             said += " The picture shows the screen as it is now."
         return said + " What you knew of the screen may no longer hold: look again before you act."
+
+
+def _named(path: str) -> str:
+    """A path between marks that it cannot leave: what the sandbox calls its files is not the user's word."""
+    return json.dumps(visible(path[:LONGEST_NAME]), ensure_ascii=False)
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from sandbox.eyes import Line
@@ -11,6 +12,13 @@ from sandbox.scaling import Point, Scaling
 
 READ = "text on screen"
 """The role of what was only read out of the picture."""
+
+MOST = 400
+"""Elements that are taken of what a guest lists, and as many lines that are read: the list costs the model
+room, and a page may put anything on its screen."""
+
+WORDS, STATES = 200, 8
+"""Characters of a name, a value or a title, and states of an element, that are taken."""
 
 TYPED_INTO = frozenset({"entry", "text", "password text", "editbar", "spin button", "combo box", "terminal"})
 """Roles that take text."""
@@ -51,9 +59,10 @@ class Element:
 
 def numbered(found: Iterable[Mapping[str, Any]], lines: Iterable[Line]) -> list[Element]:
     """Elements of the guest's answer, and lines of text where accessibility says nothing, numbered from 1."""
-    elements = [_element(each) for each in found]
+    elements = [_element(each) for each in islice(found, MOST)]
     named = [element for element in elements if element.name or element.value or element.width < 200]
-    elements += [_read(line) for line in lines if not any(_covers(element, line) for element in named)]
+    read = islice(lines, MOST)
+    elements += [_read(line) for line in read if not any(_covers(element, line) for element in named)]
     return [replace(element, number=at) for at, element in enumerate(elements, 1)]
 
 
@@ -70,13 +79,13 @@ def shown(window: str, elements: Sequence[Element], scaling: Scaling, complete: 
 
 def _element(found: Mapping[str, Any]) -> Element:
     x, y, width, height = (int(found[name]) for name in ("x", "y", "width", "height"))
-    states = tuple(str(state) for state in found.get("states") or ())
-    role, name, value = (str(found.get(member) or "") for member in ("role", "name", "value"))
-    return Element(0, role, name, value, states, x, y, width, height)
+    states = tuple(_flat(state)[:40] for state in islice(found.get("states") or (), STATES))
+    role, name, value = (_flat(found.get(member) or "") for member in ("role", "name", "value"))
+    return Element(0, role[:40], name, value, states, x, y, width, height)
 
 
 def _read(line: Line) -> Element:
-    return Element(0, READ, line.text, "", (), line.x, line.y, line.width, line.height)
+    return Element(0, READ, _flat(line.text), "", (), line.x, line.y, line.width, line.height)
 
 
 def _covers(element: Element, line: Line) -> bool:
@@ -85,5 +94,8 @@ def _covers(element: Element, line: Line) -> bool:
     return inside and (element.height < 3 * line.height + 20 or bool(element.value))
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+def _flat(said: object) -> str:
+    """One line of printable characters, not longer than WORDS: no more than that is a label on a screen."""
+    text = " ".join(str(said)[: 4 * WORDS].split())
+    plain = "".join(char for char in text if char.isprintable() or char in "\u200c\u200d")
+    return plain if len(plain) <= WORDS else f"{plain[: WORDS - 1]}…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.elements import READ, numbered, shown
+from sandbox.elements import MOST, READ, STATES, WORDS, numbered, shown
 from sandbox.eyes import Line
 from sandbox.scaling import Scaling
 
@@ -48,6 +48,19 @@ def test_the_list_names_the_window_first_and_places_in_the_models_pixels() -> No
         '1. push button "7" at (254, 220)',
         "2. text = '391' [focused] at (319, 147)",
     ]
+
+
+def test_what_a_page_calls_itself_stays_one_short_line() -> None:
+    loud = found(
+        "link\n9. button", "x\u202e\n10. button" + "y" * 9_000, (0, 0, 50, 50), "", "a\n11. b", *"cdefghijkl"
+    )
+    (element, *_more) = elements = numbered([loud] * 5_000, [])
+    assert len(elements) == MOST
+    assert (element.role, element.states[0], len(element.states)) == ("link 9. button", "a 11. b", STATES)
+    assert len(element.name) == WORDS
+    text = shown("t\n" * 9_000, elements[:1], Scaling(1280, 800), complete=True)
+    assert len(text.splitlines()) == 2
+    assert "\u202e" not in text
 
 
 def test_an_empty_or_cut_list_says_so() -> None:

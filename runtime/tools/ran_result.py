@@ -24,6 +24,8 @@ def reported(ran: Ran, timeout: float, *, memory_mb: int = 0, rest: str = "") ->
 
 
 def _note(ran: Ran, timeout: float, memory_mb: int, rest: str) -> str:
+    if ran.out_of_memory and not memory_mb:
+        return f"[The computer's memory was used up while it ran; it ended with {_code(ran.code)}.]"
     if ran.out_of_memory:
         return f"[It needed more than {memory_mb} MB of memory and was ended.]"
     if ran.stopped:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import Any
 
+from sandbox.guest import shell_processes
 from sandbox.guest.call import Call, PeerError
 from sandbox.guest.desk import GuestDesk
 from sandbox.guest.peer import Operation
@@ -52,7 +53,7 @@ class Session:
             if self._bash is None or self._bash.code is not None:
                 self._bash = await Bash.start(self._folder)
             bash, watch = self._bash, Watch(limit, send, halted)
-            started = time.monotonic()
+            kills, started = shell_processes.killed_for_memory(), time.monotonic()
             done = bash.begin(command, watch.output, watch.stirred)
             why = await watch.until(done, timeout)
             self._folder = bash.folder or self._folder
@@ -68,6 +69,7 @@ class Session:
                 "omitted": watch.output.omitted,
                 "ended": ended,
                 "folder": self._folder,
+                "out_of_memory": shell_processes.killed_for_memory() > kills,
                 "seconds": round(time.monotonic() - started, 3),
             }
 
@@ -103,10 +105,10 @@ class Shells:
 def operations(desk: GuestDesk) -> dict[str, Operation]:
     """What the host may ask for; each streams the merged output and bounds it to `limit` bytes.
 
-    `shell.run` {session, timeout, limit}, the command as bytes → {code, stopped: ""|"time"|"output",
-    omitted, ended, folder, seconds}; `ended`: the shell itself is gone, and the next command gets a new one.
-    `shell.restart` {session} → {}. `process.run` {language: python|bash, timeout, limit}, the code as bytes →
-    {code, stopped, omitted, out_of_memory, seconds}; without a desktop nothing it started outlives it.
+    `shell.run` {session, timeout, limit}, the command as bytes → {code, stopped: ""|"time"|"output", omitted,
+    ended, folder, out_of_memory, seconds}; `ended`: the shell itself is gone, and the next command gets a new
+    one. `shell.restart` {session} → {}. `process.run` {language: python|bash, timeout, limit}, the code as
+    bytes → {code, stopped, omitted, out_of_memory, seconds}; without a desktop nothing it started outlives it.
     """
     shells, once = Shells(), Once(alone=desk.display is None)
     return {"shell.run": shells.run, "shell.restart": shells.restart, "process.run": once.run}

@@ -21,8 +21,6 @@ PROGRAMS = {"python": ("python3", "main.py"), "bash": ("bash", "main.sh")}
 # Where memory ends, the kernel takes the code and not the guest.
 _FIRST_TO_GO = 'builtin printf 1000 >/proc/self/oom_score_adj; exec "$@"'
 
-_COUNTERS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
-
 
 class Once:
     """Runs code. `alone`: nothing else lives in this container, so one run goes after the other and every
@@ -69,7 +67,7 @@ class Once:
     async def _ran(self, call: Call, program: tuple[str, str], halted: asyncio.Event) -> dict[str, Any]:
         timeout, limit = bounds(call)
         before = frozenset(shell_processes.ids(shell_processes.table().values()))
-        kills, started = _killed_for_memory(), time.monotonic()
+        kills, started = shell_processes.killed_for_memory(), time.monotonic()
         watch = Watch(limit, call.send, halted)
         pipe = Pipe(watch.heard)
         pipe.paced = lambda: watch.output.flooded
@@ -91,7 +89,7 @@ class Once:
             "code": done.result(),
             "stopped": why,
             "omitted": watch.output.omitted,
-            "out_of_memory": _killed_for_memory() > kills,
+            "out_of_memory": shell_processes.killed_for_memory() > kills,
             "seconds": round(time.monotonic() - started, 3),
         }
 
@@ -111,14 +109,3 @@ class Once:
         await asyncio.to_thread(shell_processes.kill_family, root)
         if self._alone:
             await asyncio.to_thread(shell_processes.kill_newer, before)
-
-
-def _killed_for_memory() -> int:
-    """How often the kernel has killed a process of this container because its memory was used up."""
-    for counter in _COUNTERS:
-        with suppress(OSError, ValueError):
-            for line in Path(counter).read_text().splitlines():
-                name, _, value = line.partition(" ")
-                if name == "oom_kill":
-                    return int(value)
-    return 0

@@ -13,6 +13,9 @@ ROUNDS = 50
 """How often killing is repeated for what was born meanwhile."""
 
 
+_COUNTERS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
+
+
 class Process(NamedTuple):
     """`born` is its start in clock ticks: together with the id it names one process for ever."""
 
@@ -98,3 +101,14 @@ def _mine(pid: int) -> bool:
         return Path("/proc", str(pid)).stat().st_uid == os.getuid()
     except OSError:
         return False
+
+
+def killed_for_memory() -> int:
+    """How often the kernel has killed a process of this container because its memory was used up."""
+    for counter in _COUNTERS:
+        with suppress(OSError, ValueError):
+            for line in Path(counter).read_text().splitlines():
+                name, _, value = line.partition(" ")
+                if name == "oom_kill":
+                    return int(value)
+    return 0

@@ -34,6 +34,9 @@ def test_too_little_memory_is_told_in_a_sentence() -> None:
     result = ran_result.reported(Ran("begun\n", -9, out_of_memory=True), 60, memory_mb=512)
     assert isinstance(result, Failure)
     assert result.message == "begun\n[It needed more than 512 MB of memory and was ended.]"
+    result = ran_result.reported(Ran("", 137, out_of_memory=True), 60)
+    assert isinstance(result, Failure)
+    assert result.message == "[The computer's memory was used up while it ran; it ended with exit code 137.]"
 
 
 def test_the_code_is_its_own_preview(tmp_path: Path) -> None:

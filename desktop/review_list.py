@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QWidget
 
+from desktop.parts import plain_tip
 from desktop.review_diff import figures, told
 from resources.translation import _
 from runtime.pathnames import visible
@@ -101,7 +102,7 @@ class ReviewList(QListWidget):
         name = visible(path)
         item = QListWidgetItem(f"{name}\n{words}")
         item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{name}, {words}")
-        item.setToolTip(name)
+        item.setToolTip(plain_tip(name))
         if row["conflict"]:
             item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsUserCheckable)
         else:

@@ -20,6 +20,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QResizeEvent
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView, QWidget
 
 from desktop.live.wording import verdict_sign, verdict_words
+from desktop.parts import plain_tip
 from desktop.theme import Theme, mix
 from resources.translation import _
 from runtime.computer_events import ActionSeen
@@ -71,8 +72,10 @@ class ActionModel(QAbstractListModel):
             return None
         line = self._lines[index.row()]
         match role:
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.ToolTipRole:
+            case Qt.ItemDataRole.DisplayRole:
                 return line.summary
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_tip(line.summary)
             case Qt.ItemDataRole.AccessibleTextRole:
                 return spoken(line)
         return line if role == ROW else None

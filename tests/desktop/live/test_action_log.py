@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -25,6 +26,13 @@ def test_an_action_is_one_line() -> None:
     assert model.index(0).data() == "Click “Save”"
     assert model.index(0).data(SPOKEN).startswith("Click “Save”, no change, 0.2 seconds, ")
     assert "being done" in model.index(1).data(SPOKEN)
+
+
+def test_the_tip_shows_what_a_page_calls_itself_and_obeys_none_of_it() -> None:
+    model = ActionModel()
+    model.see(action(1, summary='click 3, link "<img src=/x><h1>Approved"'))
+    tip = model.index(0).data(Qt.ItemDataRole.ToolTipRole)
+    assert QTextDocumentFragment.fromHtml(tip).toPlainText() == model.index(0).data()
 
 
 @pytest.mark.parametrize("verdict", ["", "confirmed", "no_change", "unclear", "failed", "new"])

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import asyncio
 
-    from sandbox.screen import Frame, Screen
-
     from desktop.desk import Desk
     from desktop.live.frames import FrameBox
     from runtime.agent_computer import AgentComputer
     from runtime.assemble import Runtime
+    from sandbox.screen import Frame, Screen
 
 Plain = dict[str, Any]
 Step = dict[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
@@ -22,6 +23,8 @@ _BUTTONS = {
 }
 _CHORD = (Qt.Key.Key_Control, Qt.Key.Key_Alt)
 _OF_THE_WINDOW = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Escape)
+LEAVE = "⌘⌥" if sys.platform == "darwin" else "Ctrl+Alt"
+"""The chord that leaves the picture, as the platform writes it."""
 NOTCH = 120
 """What Qt counts for one notch of a wheel."""
 LONG = 1000

@@ -36,6 +36,8 @@ class LiveConductor(QObject):
         self._open_at_start = open_at_start
         bridge.computed.connect(self.on_event)
         window.header.computer_requested.connect(self.toggle)
+        window.sidebar.open_requested.connect(self._make_room)
+        window.sidebar.new_requested.connect(self._make_room)
 
     @property
     def pane(self) -> LivePane | None:
@@ -83,6 +85,11 @@ class LiveConductor(QObject):
         self._closed = True
         self._window.beside.show_pane(False)
         self._window.composer.editor.setFocus()
+
+    def _make_room(self, _chat: object) -> None:
+        """Another chat is wanted: where it would not be seen behind the pane, the pane goes."""
+        if self._window.beside.narrow:
+            self._window.beside.show_pane(False)
 
     def _make(self) -> None:
         from desktop.live.pane import LivePane

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from desktop.live.wording import LEAVE
+from desktop.live.hands import LEAVE
 from desktop.notices import announce
 from desktop.parts import button, icon_button, label, restyle
 from desktop.theme import spacing

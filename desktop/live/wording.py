@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 from resources.sentences import sentence
 from resources.translation import _
 from runtime.computer_events import ComputerState, Holder, Phase, Remedy
 
 VERDICT_SIGNS = {"confirmed": "✓", "no_change": "=", "unclear": "?", "failed": "✕"}
-LEAVE = "⌘⌥" if sys.platform == "darwin" else "Ctrl+Alt"
-"""The chord that leaves the picture, as the platform writes it."""
 
 
 def verdict_words(verdict: str) -> str:

@@ -34,6 +34,11 @@ class House:
     frames: FrameBox
     pictured: list[bool]
 
+    @property
+    def wheel(self) -> Any:
+        """The newest word about who has the wheel."""
+        return [event for event in self.told if event.type == "wheel_changed"][-1]
+
     def phases(self) -> list[str]:
         return [event.state.phase for event in self.told if event.type == "state_changed"]
 
@@ -141,7 +146,7 @@ def test_hands_take_the_wheel_and_give_it_back(fresh_home: Path) -> None:
             await it.stage.desk.begun.wait()
             button = {"do": "button", "button": "left", "down": True}
             await desk_computer.steer(it.desk, [{"do": "move", "x": 5, "y": 6}, button])
-            assert it.told[-1].holder == "user"
+            assert it.wheel.holder == "user"
             assert it.stage.desk.acts[-1]["steps"][-1] == button
             it.stage.desk.held.set()
             said = await desk_computer.hand_back(it.desk, "I clicked for you.")
@@ -188,11 +193,11 @@ def test_pause_step_and_go_on(fresh_home: Path) -> None:
             await it.stage.session.submit("Click", source="window")
             await it.stage.desk.begun.wait()
             await desk_computer.pause(it.desk)
-            assert (it.told[-1].holder, it.told[-1].paused) == ("agent", True)
+            assert (it.wheel.holder, it.wheel.paused) == ("agent", True)
             await desk_computer.step(it.desk)
-            assert it.told[-1].paused
+            assert it.wheel.paused
             await desk_computer.resume(it.desk)
-            assert not it.told[-1].paused
+            assert not it.wheel.paused
             it.stage.desk.held.set()
             await it.stage.done()
 

@@ -174,3 +174,14 @@ def test_the_round_of_the_window_goes_through_the_pane(stage: Stage, qtbot: QtBo
         stage.window.focus_next_part()
         reached.append(pane.isAncestorOf(stage.window.focusWidget()))
     assert any(reached)
+
+
+def test_where_it_is_narrow_another_chat_is_seen_when_it_is_opened(stage: Stage) -> None:
+    stage.window.resize(*NARROW)
+    opened(stage)
+    stage.window.sidebar.open_requested.emit("s2")
+    assert stage.window.chats.isVisible()
+    stage.window.resize(*WIDE)
+    opened(stage)
+    stage.window.sidebar.new_requested.emit(False)
+    assert stage.window.beside.open

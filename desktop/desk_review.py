@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 Plain = dict[str, Any]
 COUNTED = 300
 """Files whose changed lines are counted for the list."""
+RUNS = 10
+"""Runs that the page offers to undo."""
 
 
 async def review(desk: Desk) -> Plain:
     """{"proposals": [Proposal with "added" and "removed", None where lines are not counted], "left_out":
     [{"path", "code"}], "undo": the decision just made as {"id", "kind", "count"} or None, "open": ids of the
-    decisions that can be taken back}."""
+    decisions that can be taken back, "runs": the newest runs as {"id", "time", "files"}, newest first}."""
     return await _shown(_review(desk))
 
 
@@ -60,6 +62,13 @@ async def review_take_back(desk: Desk, decision: str) -> Plain:
     return await _shown(found)
 
 
+async def review_undo_run(desk: Desk, run: str) -> Plain:
+    """Undo all that a run did in the sandbox, applied or not."""
+    found = _review(desk)
+    back = await found.undo(run)
+    return {**await _shown(found), "undone": len(back)}
+
+
 async def review_undo_turn(desk: Desk, session: str, turn: str) -> list[str]:
     """Undo all that a turn did in the sandbox, applied or not; the paths that are back, [] for nothing."""
     found = _review(desk)
@@ -88,4 +97,7 @@ async def _shown(found: Review, made: Decision | None = None, count: int = 0) ->
         "left_out": [{"path": path, "code": code} for path, code in sorted(found.left_out.items())],
         "undo": None if made is None else {"id": made.id, "kind": made.kind, "count": count},
         "open": [one.id for one in found.decisions],
+        "runs": [
+            {"id": one.id, "time": one.time, "files": len(one.steps)} for one in reversed(found.runs[-RUNS:])
+        ],
     }

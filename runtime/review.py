@@ -116,8 +116,10 @@ class Review:
         return found[-1] if found else None
 
     async def detail(self, path: str) -> dict[str, Any]:
-        """One proposal with its hunks; see Contents.detail. Raises OrionError `review_changed`."""
-        found = next((one for one in await self.look() if one.path == path), None)
+        """One proposal, as it was last looked at, with its hunks; see Contents.detail. Raises OrionError
+        `review_changed`, and `change_content_lost` for a file that changed since."""
+        seen = self._pending or await self.look()
+        found = next((one for one in seen if one.path == path), None)
         if found is None:
             raise OrionError("review_changed", path=visible(path))
         return await asyncio.to_thread(self._contents.detail, found)
@@ -265,7 +267,7 @@ class Review:
 
     async def _synchronise(self, session: str, turn: str, *, push: bool) -> tuple[Run | None, int]:
         copy = self._attached()
-        count = 0
+        count, before = 0, self._pending
         async with self._lock, self._held() as book:
             if book.volume != self._identity:
                 _renew(book, self._identity)
@@ -279,7 +281,7 @@ class Review:
                 count = await self._synced.push(book, copy, seen, host)
                 await _whole(asyncio.to_thread(self._file.save, book))
             self._remember(book, host)
-        if steps:
+        if steps or self._pending != before:
             self._tell(session)
         return run, count
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop import desk_review
 from desktop.bridge import Bridge, Fields
 from desktop.notices import announce
-from desktop.parts import button, label
+from desktop.parts import button, label, picker
 from desktop.review_diff import ReviewDiff
 from desktop.review_list import ReviewList
 from desktop.theme import Theme, spacing
@@ -42,6 +43,7 @@ class ReviewPage(QWidget):
         self._undo = ""
         self._busy = False
         self._asked_for = ""
+        self._runs: list[Found] = []
         self.setAccessibleName(_("Review"))
         self.total = label("", "muted", wrap=True)
         self.files = ReviewList()
@@ -53,6 +55,8 @@ class ReviewPage(QWidget):
         self.undo = button(_("Undo  Ctrl+Z"), self.on_undo)
         self.apply = button(_("Apply"), self.on_apply, "primary")
         self.reject = button(_("Reject"), self.on_reject)
+        self.runs = picker(_("Undo all that one run of the agent did, applied or not"), self._fill_runs)
+        self.runs.setText(_("Undo a run…"))
         self._lay_out()
         self.files.shown.connect(self._on_shown)
         self.files.entered_file.connect(self.diff.enter)
@@ -93,6 +97,11 @@ class ReviewPage(QWidget):
         if self._undo and self._begin():
             self._bridge.ask(desk_review.review_take_back, self._undo).then(self._show, self._on_fault)
 
+    def on_undo_run(self, run: str) -> None:
+        """Take back all that a run did, in the user's folder and in the sandbox."""
+        if self._begin():
+            self._bridge.ask(desk_review.review_undo_run, run).then(self._show, self._on_fault)
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.files.setFocus()
@@ -123,6 +132,7 @@ class ReviewPage(QWidget):
         self.message.hide()
         foot = QHBoxLayout()
         foot.addWidget(self.total, 1)
+        foot.addWidget(self.runs)
         foot.addWidget(self.reject)
         foot.addWidget(self.apply)
         column = QVBoxLayout(self)
@@ -147,6 +157,13 @@ class ReviewPage(QWidget):
             made.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             made.activated.connect(run)
 
+    def _fill_runs(self, menu: QMenu) -> None:
+        for run in self._runs:
+            when = time.strftime("%x %H:%M", time.localtime(run["time"]))
+            words = ngettext("{when}, 1 file", "{when}, {n} files", run["files"])
+            action = menu.addAction(words.format(when=when, n=run["files"]))
+            action.triggered.connect(lambda _on=False, of=str(run["id"]): self.on_undo_run(of))
+
     def _begin(self) -> bool:
         """Whether nothing else is being decided; from now on something is."""
         if self._busy:
@@ -164,7 +181,14 @@ class ReviewPage(QWidget):
             announce(self, self.done.text())
         elif self._undo not in found["open"]:
             self._undo = ""
-        self.message.setVisible(bool(self._undo))
+        if "undone" in found:
+            count = int(found["undone"])
+            words = ngettext("1 file is as it was before.", "{n} files are as they were before.", count)
+            self.done.setText(words.format(n=count))
+            announce(self, self.done.text())
+        self._runs = found["runs"]
+        self.message.setVisible(bool(self._undo) or "undone" in found)
+        self.undo.setVisible(bool(self._undo))
         rows = found["proposals"]
         self._asked_for = ""
         self.files.set_rows(rows)
@@ -203,6 +227,8 @@ class ReviewPage(QWidget):
             made.setVisible(waiting > 0)
             made.setEnabled(files > 0 and not self._busy)
         self.undo.setEnabled(not self._busy)
+        self.runs.setVisible(bool(self._runs))
+        self.runs.setEnabled(not self._busy)
         words = ngettext("1 file waits", "{n} files wait", waiting).format(n=waiting) if waiting else ""
         if clashes:
             words += ", " + ngettext("1 in conflict", "{n} in conflict", clashes).format(n=clashes)

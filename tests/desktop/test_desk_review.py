@@ -103,6 +103,8 @@ def test_a_conflict_is_compared_and_a_turn_undone(stage: Stage) -> None:
         assert not found["proposals"][1]["conflict"]
         await desk_review.review_apply(desk, [choice(row) for row in found["proposals"]])
         assert (stage.host / "b.txt").read_text() == "sandbox\n"
+        (run,) = (await desk_review.review(desk))["runs"]
+        assert run["files"] == 3
         assert await desk_review.review_undo_turn(desk, "s", "other") == []
         back = await desk_review.review_undo_turn(desk, "s", "t")
         assert back == ["a.txt", "b.txt", "c.txt"]
@@ -111,5 +113,17 @@ def test_a_conflict_is_compared_and_a_turn_undone(stage: Stage) -> None:
         assert stage.review.pending == ()
         (stage.copy.root / "link").unlink()
         assert stage.equal()
+
+    with_desk(stage, work)
+
+
+def test_a_run_is_undone_by_its_id(stage: Stage) -> None:
+    async def work(desk: Desk) -> None:
+        (run,) = (await desk_review.review(desk))["runs"]
+        found = await desk_review.review_undo_run(desk, run["id"])
+        json.dumps(found)
+        assert found["undone"] == 3
+        assert found["proposals"] == []
+        assert found["runs"] == []
 
     with_desk(stage, work)

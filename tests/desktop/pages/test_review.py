@@ -37,7 +37,7 @@ def row(path: str, **changes: Any) -> Row:
 
 
 def found(*rows: Row, **changes: Any) -> Row:
-    return {"proposals": list(rows), "left_out": [], "undo": None, "open": []} | changes
+    return {"proposals": list(rows), "left_out": [], "undo": None, "open": [], "runs": []} | changes
 
 
 def hunk(number: int) -> Row:
@@ -256,3 +256,20 @@ def test_a_name_that_is_not_unicode_is_shown_and_decided_on(qtbot: QtBot, bridge
     page.apply.click()
     assert bridge.last("review_apply")[0][0]["path"] == "caf\udce9.txt"
     assert bridge.last("review_apply")[0][0]["hunks"] == [1]
+
+
+def test_a_whole_run_is_undone_from_a_menu(page: ReviewPage, bridge: RecordingBridge) -> None:
+    assert not page.runs.isVisible()
+    bridge.answers["review"] = found(*ROWS, runs=[{"id": "r9", "time": 0.0, "files": 3}])
+    bridge.answers["review_undo_run"] = found() | {"undone": 3}
+    page.refresh()
+    bridge.settle()
+    menu = page.runs.menu()
+    menu.aboutToShow.emit()
+    (action,) = menu.actions()
+    assert action.text().endswith(", 3 files")
+    action.trigger()
+    bridge.settle()
+    assert bridge.last("review_undo_run") == ("r9",)
+    assert "3 files are as they were before." in words(page)
+    assert not page.undo.isVisible()

@@ -16,14 +16,14 @@ from sandbox.errors import SandboxError
 from sandbox.machine import Machine
 from sandbox.screen import Frame
 from tests.bench.figure import Figure, percentile
-from tests.bench.sandbox_house import machine, program
+from tests.bench.sandbox_house import elapse, machine, program
 
 CHANGES = 120
 SECONDS = 8.0
 QUIET = 15.0
 
 _PAINTER = """
-import random, sys, time
+import random, select, sys, time
 from Xlib import display
 x = display.Display()
 screen = x.screen()
@@ -33,7 +33,7 @@ ink = window.create_gc()
 x.sync()
 random.seed(7)
 for n in range(1, int(sys.argv[1]) + 1):
-    time.sleep(0.06 + 0.05 * random.random())
+    select.select([], [], [], 0.06 + 0.05 * random.random())
     ink.change(foreground=0x800000 + n)
     width, height = (12, 18) if n % 2 else (640, 400)
     window.fill_rectangle(ink, 0, 0, width, height)
@@ -130,7 +130,7 @@ async def _delays(made: Machine, guest: Guest, container: Any) -> tuple[list[flo
 
     leave = guest.screen.subscribe(on_frame)
     said = await program(made, container, _PAINTER, str(CHANGES))
-    await asyncio.sleep(0.5)
+    await elapse(0.5)
     leave()
     drawn = {int(n): float(when) for n, when in (line.split() for line in said.splitlines())}
     delays = {n: 1000 * (seen[n] - when) for n, when in drawn.items() if n in seen}
@@ -143,9 +143,9 @@ async def _idle(made: Machine, guest: Guest, container: Any) -> tuple[float, dic
     """Percent of a core that both ends take while somebody looks and nothing changes."""
     frames: list[Frame] = []
     leave = guest.screen.subscribe(frames.append)
-    await asyncio.sleep(3)
+    await elapse(3)
     count, here, there = len(frames), time.process_time(), await _processor(made, container)
-    await asyncio.sleep(QUIET)
+    await elapse(QUIET)
     here, there = time.process_time() - here, await _processor(made, container) - there
     leave()
     parts = {"of it the host": 100 * here / QUIET, "of it the guest": 100 * there / QUIET}
@@ -185,7 +185,7 @@ async def _scrolling(made: Machine, guest: Guest, container: Any) -> tuple[float
         await moving.wait()
     counts.clear()
     sizes.clear()
-    await asyncio.sleep(SECONDS)
+    await elapse(SECONDS)
     leave()
     first, last = min(counts), max(counts)
     seconds = counts[last] - counts[first]

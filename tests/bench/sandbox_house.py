@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from installer import containers
@@ -34,6 +35,12 @@ async def machine() -> AsyncIterator[tuple[Machine, Guest, Any]]:
             await made.reset()
     finally:
         await engine.close()
+
+
+async def elapse(seconds: float) -> None:
+    """Let time pass that is measured, or that programs take to open."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(asyncio.Event().wait(), seconds)
 
 
 async def program(made: Machine, container: Any, source: str, *arguments: str) -> str:

@@ -10,7 +10,7 @@ from sandbox.channel import Guest
 from sandbox.errors import SandboxError
 from sandbox.machine import Machine
 from tests.bench.figure import Figure, percentile
-from tests.bench.sandbox_house import machine, program
+from tests.bench.sandbox_house import elapse, machine, program
 
 ROUNDS = 60
 
@@ -41,7 +41,7 @@ def measure(*, peers: bool = False) -> list[Figure]:
 async def _measured() -> list[Figure]:
     async with machine() as (made, guest, container):
         await program(made, container, _OPEN)
-        await asyncio.sleep(4)
+        await elapse(4)
         found = await _rounds(made, guest, container)
         size = len(await guest.screen.picture()) / 1000
     reference = {f"{name}, p50": percentile(times, 50) for name, times in found.items() if name != "png"}

@@ -143,7 +143,7 @@ def test_an_engine_that_falls_silent_is_given_up(bare_container: Any, relay: str
     async def check() -> None:
         client = docker.DockerClient(base_url=relay, timeout=2)
         container = await asyncio.to_thread(client.containers.get, bare_container.id)
-        async with _attached(container, patience=1) as guest:
+        async with _attached(container, patience=3) as guest:
             _Relay.silent.set()
             assert await asyncio.wait_for(guest.wait_lost(), 20) == "engine_gone"
             _Relay.silent.clear()

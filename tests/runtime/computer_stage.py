@@ -13,6 +13,7 @@ from typing import Any
 from runtime.agent_computer import AgentComputer
 from runtime.assemble import Runtime
 from runtime.computer_events import ComputerEvent, StateChanged
+from runtime.events import ToolFailed
 from runtime.machines import Makers
 from runtime.session import Session
 from sandbox.container import MachineConfig
@@ -20,10 +21,12 @@ from sandbox.errors import SandboxError
 from sandbox.guest.files import Files
 from sandbox.guest.peer import Call, Operation, Peer, PeerError
 from sandbox.screen import Screen
-from tests.runtime.scripted_house import Steps, Watch, talking
+from tests.runtime.scripted_house import Steps, Watch, call, talking
 from tests.sandbox.guest.pairs import pair
 
 WIDTH, HEIGHT = 1280, 800
+SAY: dict[str, Any] = {"say": "Done."}
+CLICK = call("computer", action="left_click", coordinate=[10, 20])
 TOOLS = ["bash", "browser", "computer", "computer_elements", "echo", "str_replace_based_edit_tool"]
 
 
@@ -272,3 +275,16 @@ async def staged(home: Path, steps: Steps, *, autonomy: str = "auto", **changes:
         computer = AgentComputer(runtime, makers(machine, code))
         runtime.__dict__["computer"] = computer
         yield Stage(runtime, session, watch, machine, code, computer, Seen(computer))
+
+
+def failures(stage: Stage) -> list[ToolFailed]:
+    """The calls that failed so far."""
+    return stage.watch.of("tool_call_failed")
+
+
+async def acted(stage: Stage, count: int) -> None:
+    """Until the guest has been asked for `count` actions."""
+    async with asyncio.timeout(20):
+        while len(stage.desk.acts) < count:
+            stage.desk.begun.clear()
+            await stage.desk.begun.wait()

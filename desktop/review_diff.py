@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor, QKeyEvent, QSyntaxHighlighter, QTextCharFormat
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
-    QHBoxLayout,
     QPlainTextEdit,
     QScrollArea,
     QVBoxLayout,
@@ -140,8 +139,8 @@ class ReviewDiff(QScrollArea):
         self.setWidget(body)
         body.show()
 
-    def _actions(self) -> QHBoxLayout:
-        row = QHBoxLayout()
+    def _actions(self) -> QVBoxLayout:
+        column = QVBoxLayout()
         path = self.path
         offered: list[tuple[str, str]] = []
         if self._detail["conflict"]:
@@ -153,9 +152,8 @@ class ReviewDiff(QScrollArea):
             offered.append((_("Open mine"), "open"))
         for words, what in offered:
             made = button(words, self._asking(path, what), "" if self._detail["conflict"] else "quiet")
-            row.addWidget(made)
-        row.addStretch(1)
-        return row
+            column.addWidget(made, 0, Qt.AlignmentFlag.AlignLeft)
+        return column
 
     def _asking(self, path: str, what: str) -> Callable[[], None]:
         return partial(self.asked.emit, path, what)

@@ -108,7 +108,8 @@ def operations(desk: GuestDesk) -> dict[str, Operation]:
     `shell.run` {session, timeout, limit}, the command as bytes → {code, stopped: ""|"time"|"output", omitted,
     ended, folder, out_of_memory, seconds}; `ended`: the shell itself is gone, and the next command gets a new
     one. `shell.restart` {session} → {}. `process.run` {language: python|bash, timeout, limit}, the code as
-    bytes → {code, stopped, omitted, out_of_memory, seconds}; without a desktop nothing it started outlives it.
+    bytes → {code, stopped, omitted, out_of_memory, seconds}; without a desktop nothing that it started
+    outlives it.
     """
     shells, once = Shells(), Once(alone=desk.display is None)
     return {"shell.run": shells.run, "shell.restart": shells.restart, "process.run": once.run}

@@ -12,7 +12,6 @@ class Output:
         self._tail_room = limit - limit // 2
         self._ready = bytearray()
         self._tail = bytearray()
-        self._full = False
         self.total = 0
         self.omitted = 0
 
@@ -24,28 +23,33 @@ class Output:
     def feed(self, data: bytes) -> None:
         """More output."""
         self.total += len(data)
-        if not self._full:
-            taken = data[: self._head_room]
-            self._full = len(data) > len(taken)
-            whole = _whole(taken) if self._full else len(taken)
-            self._ready += taken[:whole]
-            self._head_room -= len(taken)
-            data = data[whole:]
+        if self._head_room:
+            self._ready += data[: self._head_room]
+            taken = min(len(data), self._head_room)
+            self._head_room -= taken
+            data = data[taken:]
+            if not self._head_room:
+                whole = _whole(self._ready)
+                self._tail_room += len(self._ready) - whole
+                self._tail += self._ready[whole:]
+                del self._ready[whole:]
         self._tail += data
         if len(self._tail) > 2 * self._tail_room:
             self._trim()
 
     def take(self) -> bytes:
         """What may go out now, once."""
-        ready = bytes(self._ready)
-        self._ready.clear()
+        whole = _whole(self._ready)
+        ready = bytes(self._ready[:whole])
+        del self._ready[:whole]
         return ready
 
     def rest(self) -> bytes:
         """At the end: all that has not gone out, with a line where something is missing."""
         if len(self._tail) > self._tail_room:
             self._trim()
-        start = self.take()
+        start = bytes(self._ready)
+        self._ready.clear()
         if not self.omitted:
             return start + bytes(self._tail)
         tail = bytes(self._tail)
@@ -58,7 +62,7 @@ class Output:
         del self._tail[:surplus]
 
 
-def _whole(data: bytes) -> int:
+def _whole(data: bytes | bytearray) -> int:
     """Length of `data` without a character that is cut off at its end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]

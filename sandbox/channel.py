@@ -15,8 +15,9 @@ from sandbox.hijack import Hijacked
 from sandbox.lines import Line, line
 from sandbox.screen import Screen
 
-COMMAND = ("python3", "-s", "-P", "-m", "sandbox.guest")
-"""Neither the folder it is started in nor the user's own packages may lend the guest a module."""
+COMMAND = ("/usr/bin/python3", "-s", "-P", "-m", "sandbox.guest")
+"""By its place: the search path begins where the agent can write. Neither the folder it is started in nor
+the user's own packages may lend the guest a module."""
 
 PATIENCE = 20.0
 """Seconds that a guest may take until it serves."""

@@ -91,6 +91,8 @@ def create_arguments(config: MachineConfig, image: str, host: Mapping[str, Any])
         "environment": _environment(config),
         "log_config": {"type": "json-file", "config": {"max-size": "1m", "max-file": "2"}},
         "restart_policy": {"Name": "no"},
+        # Else docker-py hands on the proxies of the user's own Docker settings, passwords included.
+        "use_config_proxy": False,
         "oom_kill_disable": False,
     }
     if host.get("PidsLimit", True):

@@ -127,7 +127,7 @@ def screenshot(terminal: Terminal, output: Path, *, as_json: bool) -> ExitCode:
         raise OrionError("cli_file_exists", path=str(output))
 
     async def work(machine: Machine) -> bytes:
-        command = ["python3", "-c", _PICTURE]
+        command = ["/usr/bin/python3", "-I", "-c", _PICTURE]
         return await run_inside(machine, command)
 
     picture = done(with_machine(work))

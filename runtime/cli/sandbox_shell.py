@@ -48,7 +48,7 @@ def _talk(api: Any, name: str) -> int:
     """Carry bytes both ways until the shell ends; returns its exit code."""
     environment = {"TERM": os.environ.get("TERM", "xterm")}
     made = api.exec_create(
-        name, ["bash", "-i"], stdin=True, tty=True, environment=environment, workdir="/workspace"
+        name, ["/bin/bash", "-i"], stdin=True, tty=True, environment=environment, workdir="/workspace"
     )["Id"]
     stream = api.exec_start(made, tty=True, socket=True)
     line = getattr(stream, "_sock", stream)

@@ -25,6 +25,7 @@ def test_the_container_can_do_as_little_as_possible() -> None:
     assert made["user"] == "1000:1000"
     assert made["ipc_mode"] == "private"
     assert made["init"] is True
+    assert made["use_config_proxy"] is False
     assert made["pids_limit"] == 512
     assert made["mem_limit"] == made["memswap_limit"] == 4096 << 20
     assert made["nano_cpus"] == 4_000_000_000

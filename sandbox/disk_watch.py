@@ -15,8 +15,14 @@ RESERVE = 1 << 30
 AGAIN = 2.0
 """Seconds until a watch that ended is begun again."""
 
+BEGINNING = 3.0
+"""Seconds that `begun` waits."""
+
 _STRANGER = "65534:65534"
 """Whose process watches: the programs of the machine can neither end nor read those of another user."""
+
+_LONGEST = 200
+"""Bytes that are read of the answer to how large the workspace is."""
 
 _FREE = """
 import os, select
@@ -37,11 +43,20 @@ class DiskWatch:
 
     def __init__(self, engine: Engine, container: Any, limit_mb: int) -> None:
         self.verdict: SandboxError | None = None
+        self._stands = asyncio.Event()
         self._engine, self._container = engine, container
         self._limit = limit_mb << 20
         self._most = 0
         self._measuring: asyncio.Task[None] | None = None
         self._task = asyncio.create_task(self._watch())
+
+    async def begun(self) -> None:
+        """Wait until it watches, at most BEGINNING seconds; it goes on trying after that."""
+        standing = asyncio.create_task(self._stands.wait())
+        await asyncio.wait({standing, self._task}, timeout=BEGINNING, return_when=asyncio.FIRST_COMPLETED)
+        standing.cancel()
+        if self._task.done():
+            self._task.result()
 
     async def close(self) -> None:
         """Stop watching; idempotent."""
@@ -58,7 +73,8 @@ class DiskWatch:
             await asyncio.sleep(AGAIN)
 
     async def _look(self) -> None:
-        from sandbox.hijack import Hijacked, line
+        from sandbox.hijack import Hijacked
+        from sandbox.lines import line
 
         opening = asyncio.create_task(
             self._engine.call(lambda client: line(_begin(client, self._container.id)))
@@ -71,6 +87,7 @@ class DiskWatch:
         stream = Hijacked(connection, early, lambda said: None, "disk-watch")
         try:
             while self.verdict is None and (said := await stream.reader.readline()):
+                self._stands.set()
                 if said.strip().isdigit():
                     await self._judge(int(said))
         finally:
@@ -108,14 +125,20 @@ def _hang_up(opening: asyncio.Task[Any]) -> None:
 
 
 def _begin(client: Any, number: str) -> Any:
-    command = ["python3", "-I", "-S", "-c", _FREE]
+    command = ["/usr/bin/python3", "-I", "-S", "-c", _FREE]
     made = client.api.exec_create(number, command, stdin=True, user=_STRANGER, workdir="/")
     return client.api.exec_start(made["Id"], socket=True)
 
 
 def _used(client: Any, number: str) -> int:
     """Bytes that the readable part of /workspace takes."""
-    made = client.api.exec_create(number, ["du", "-sxk", "/workspace"], stderr=False, workdir="/")
-    said = bytes(client.api.exec_start(made["Id"]))
+    command = ["/usr/bin/du", "-sxk", "/workspace"]
+    made = client.api.exec_create(number, command, stderr=False, workdir="/")
+    stream, said = client.api.exec_start(made["Id"], stream=True), b""
+    for piece in stream:
+        said += piece
+        if len(said) > _LONGEST:  # the machine's programs can get at one of their own user
+            stream.close()
+            break
     counted = said.split()
-    return int(counted[0]) * 1024 if counted else 0
+    return int(counted[0]) * 1024 if counted and counted[0].isdigit() else 0

@@ -216,6 +216,7 @@ def _knock(address: str, options: dict[str, Any]) -> Make:
     api = None
     try:
         api = docker.APIClient(version=ours, timeout=KNOCK, **options)
+        api.trust_env = False
         found = str(api.version(api_version=False)["ApiVersion"])
     except docker.errors.APIError as error:
         raise SandboxError("engine_failed", reason=_short(error)) from error
@@ -234,6 +235,7 @@ def _knock(address: str, options: dict[str, Any]) -> Make:
 
     def make(timeout: float) -> Any:
         client = docker.DockerClient(version=spoken, timeout=timeout, max_pool_size=16, **options)
+        client.api.trust_env = False  # certificates for the web would replace those of the engine
         if address.startswith("unix://"):
             unix_transport.mend(client)
         return client

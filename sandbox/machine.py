@@ -27,6 +27,14 @@ _MOMENTS = 10
 _GOING = 10.0
 """Seconds until what another process began with the container is over."""
 
+_UNTIL_COMPLETE = """
+n=0
+until [ -e /run/orion/complete ]; do
+    [ $((n += 1)) -lt 80 ] || exit 1
+    sleep 0.05
+done
+"""
+
 _STOP = 2
 """Seconds the programs in the machine get to end; what counts is on /workspace, and written."""
 
@@ -87,14 +95,16 @@ class Machine:
         thing = await self.up(told)
         await self.leave()
         told("attaching")
+        self._watch = watch = DiskWatch(self.engine, thing, self.config.workspace_mb)
         try:
             self.guest = await attach(thing, self._operations)
+            await watch.begun()
         except SandboxError as error:
             hang_up(error.__cause__ or error)
+            await watch.close()
             if again and not await self._runs():  # it was ending as it was taken over
                 return await self._start(told, again=False)
             raise
-        self._watch = DiskWatch(self.engine, thing, self.config.workspace_mb)
         return self.guest
 
     async def up(self, told: Callable[[str], None] = lambda step: None) -> Any:
@@ -110,6 +120,12 @@ class Machine:
         thing = await self.engine.call(lambda client: _running(client, arguments, say))
         self._id = thing.id
         return thing
+
+    async def settled(self) -> bool:
+        """Wait until the desktop stands complete, its panel included; False when that took too long."""
+        command = ["sh", "-c", _UNTIL_COMPLETE]
+        done = await self.engine.call(lambda client: client.containers.get(self._id).exec_run(command))
+        return bool(done.exit_code == 0)
 
     async def leave(self) -> None:
         """Let go of the guest and leave the container running."""

@@ -16,9 +16,9 @@ from sandbox import container
 from sandbox.container import MachineConfig
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError
-from sandbox.image import ImageBuilder
 from sandbox.machine import Machine
 from tests.conftest import missing
+from tests.sandbox.prepared import built
 
 if TYPE_CHECKING:
     from sandbox.channel import Guest
@@ -112,16 +112,8 @@ def _clear(client: Any) -> list[str]:
 @pytest.fixture(scope="session")
 def image(engine: Engine) -> str:
     """The name of the real image, built from the test-bed's base image where it is not there yet."""
-
-    async def build() -> str:
-        builder = ImageBuilder()
-        if await builder.present(engine):
-            return builder.tag
-        base = await engine.call(containers.base_image)
-        return await builder.build(engine, base=base, network="host", told=lambda line, part: None)
-
     try:
-        return asyncio.run(build())
+        return asyncio.run(built(engine))
     except containers.BaseImageError as problem:
         missing(f"the base image of the sandbox ({problem})")
         raise

@@ -66,6 +66,7 @@ class Workbench:
         """The desk at which the calls of a turn are judged and run; `limit` is its most model calls, `first`
         the model that is chosen."""
         house, history, profile, model = self.house, self.history, first.profile, first.model
+        images = first.provider.traits(model).images
 
         def tool_context(call: str, emit: Callable[[str], None]) -> ToolContext:
             facts: JsonObject = {
@@ -76,7 +77,7 @@ class Workbench:
                 "autonomy": autonomy,
                 "iteration": history.transcript.iterations,
                 "max_iterations": limit,
-                "tools": [spec.name for spec in house.registry.specs(profile)],
+                "tools": [spec.name for spec in house.registry.specs(profile, images=images)],
             }
             turn = history.transcript.turn
             computer = house.computer()

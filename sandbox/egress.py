@@ -18,6 +18,12 @@ __all__ = ["Allowlist", "EgressDoor", "EgressProxy"]
 MOST = 128
 """Connections that may be open or wait for permission at once; each holds at most a window of bytes."""
 
+RATE = 50.0
+"""New connections a second that are served after the first MOST, because each is written down twice."""
+
+PIECES = 100
+"""Pieces in which the greeting of TLS may come: it is looked at anew with each."""
+
 CONNECTING = 15.0
 """Seconds to look a name up, and to connect to one address of it."""
 
@@ -65,6 +71,7 @@ class EgressProxy:
         self._resolve = resolve or _looked_up
         self._connect = connect or asyncio.open_connection
         self._open = 0
+        self._due = 0.0
 
     def operations(self) -> dict[str, Operation]:
         """`egress.open` {host, port}: `+` once the connection stands, then bytes both ways → {sent,
@@ -81,6 +88,7 @@ class EgressProxy:
             raise PeerError("egress_busy", sentence("egress_busy", limit=MOST))
         self._open += 1
         try:
+            await self._paced()
             return await self._served(call, host, port)
         except PeerError as error:
             if error.code.startswith("egress_"):
@@ -88,6 +96,13 @@ class EgressProxy:
             raise
         finally:
             self._open -= 1
+
+    async def _paced(self) -> None:
+        """Wait for this connection's turn."""
+        now = time.monotonic()
+        self._due = max(self._due, now - MOST / RATE) + 1 / RATE
+        if self._due > now:
+            await asyncio.sleep(self._due - now)
 
     async def _served(self, call: Call, host: str, port: int) -> dict[str, Any]:
         addresses = await self._judged(host, port)
@@ -215,8 +230,11 @@ class _Flow:
         return request
 
     async def _check_tls(self, sent: Sent) -> None:
-        hello, name = b"", None
+        hello, name, pieces = b"", None, 0
         while name is None:
+            pieces += 1
+            if pieces > PIECES:
+                raise Malformed("the handshake comes in crumbs")
             wanted = len(hello) + 1
             hello = await sent.peek(wanted)
             if len(hello) < wanted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -304,3 +305,33 @@ def test_hosts_that_are_none_are_refused_without_a_question(host: str) -> None:
             assert door.asked == []
 
     asyncio.run(run())
+
+
+def test_a_greeting_in_crumbs_is_cut_off() -> None:
+    async def work(there: Street) -> None:
+        assert there.relay._desk.control is not None
+        async with await there.relay._desk.control.open("egress.open", host="good.test", port=443) as call:
+            assert await call.receive() == b"+"
+            with suppress(PeerError):  # it may be cut off before the last crumb
+                for crumb in b"\x16\x03\x01\x40\x00\x01\x00\x3f\xf0" + bytes(2 * egress.PIECES):
+                    await call.send(bytes([crumb]))
+            with pytest.raises(PeerError, match="egress_protocol"):
+                await call.result()
+        assert b"".join(there.origin.heard) == b""
+
+    on_street(work)
+
+
+def test_connections_one_after_the_other_are_paced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(egress, "MOST", 1)
+    monkeypatch.setattr(egress, "RATE", 40.0)
+
+    async def work(there: Street) -> None:
+        begun = time.monotonic()
+        for _ in range(5):
+            assert await there.say(GET) == there.origin.answer
+            await there.door.ended.wait()
+            there.door.ended.clear()
+        assert time.monotonic() - begun >= 4 / 40 - 0.001
+
+    on_street(work)

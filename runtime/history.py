@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.errors import OrionError
-from runtime.events import UserSaid
+from runtime.events import Notice, UserSaid
 from runtime.journal import Journal, Record
 from runtime.messages import Image, JsonObject
 from runtime.outlet import Outlet
@@ -34,9 +34,11 @@ class History:
         return record
 
     def note(self, text: str, images: tuple[Image, ...] = ()) -> Record:
-        """What happened beside the conversation, for the model."""
+        """What happened beside the conversation, for the model; doors are told that it hears of it."""
         shown = [{"media_type": image.media_type, "data": image.data} for image in images]
-        return self.record("note", text=text, **({"images": shown} if shown else {}))
+        record = self.record("note", text=text, **({"images": shown} if shown else {}))
+        self._outlet.emit(Notice("agent_told", {"text": text}))
+        return record
 
     def enter(self, stimulus: Stimulus, queued: str = "") -> Record:
         """A message enters the conversation; `queued` is the record under which it waited."""

@@ -108,7 +108,7 @@ class Machines:
         return self._desktop.volume_identity if self._desktop is not None else ""
 
     def config(self, *, desktop: bool) -> MachineConfig:
-        """The container as settings and environment want it."""
+        """The container as settings and environment want it; ORION_SANDBOX_MARK labels what a test makes."""
         from sandbox.container import MachineConfig, code_machine
 
         settings = self._settings()

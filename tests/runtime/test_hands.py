@@ -42,6 +42,9 @@ def test_the_users_hands_pause_the_agent_and_it_is_told(fresh_home: Path) -> Non
             assert "I logged in." in account
             notes = [m for m in stage.session._history.transcript.messages if isinstance(m, UserMessage)]
             assert any(account in m.text for m in notes)
+            told = [row for row in stage.session.rows() if row.get("code") == "agent_told"]
+            assert [row["fields"]["text"] for row in told] == [account]
+            assert [notice.fields["text"] for notice in stage.watch.of("notice")] == [account]
             images = [part for m in notes for part in m.parts if isinstance(part, Image)]
             assert len(images) == 2
             assert "pässwörd" not in str(stage.session.rows())

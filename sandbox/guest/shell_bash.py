@@ -150,10 +150,18 @@ class Bash:
             await asyncio.wait({done}, timeout=STEP)
             if not done.done():  # an interruption may have swallowed the line that marks the end
                 self._say("\n" + _MARK.format(number=self._number, code=130))
-        if not done.done():
+        if not done.done() or not await self._answers():
             await self._end(self._before)
         await asyncio.to_thread(shell_processes.kill_family, self.pid, self._before)
         await asyncio.wait({done})
+
+    async def _answers(self) -> bool:
+        """Whether it reads what it is told again, with every interruption behind it."""
+        self._number += 1
+        self._done = asyncio.get_running_loop().create_future()
+        self._say("\n" + _MARK.format(number=self._number, code=self._last))
+        await asyncio.wait({self._done}, timeout=GRACE)
+        return self._done.done()
 
     async def kill(self) -> None:
         """End it and everything it started and still knows of."""

@@ -161,8 +161,9 @@ def verify_log(terminal: Terminal, file: Path | None, *, as_json: bool) -> ExitC
             "good",
         )
     else:
-        told = _("The record {file} was changed: line {line}, {reason}.")
-        terminal.note(told.format(file=place, line=found.broken_line, reason=found.reason), "bad")
+        where = _("in line {line}").format(line=found.broken_line) if found.broken_line else _("at its end")
+        told = _("The record {file} was changed {where}: {reason}.")
+        terminal.note(told.format(file=place, where=where, reason=found.reason), "bad")
     return ExitCode.OK if found.ok else ExitCode.FAILED
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from typing import Any
 
 from sandbox.guest.desk import GuestDesk
 from sandbox.guest.display import Display
 from sandbox.guest.frames import encode
-from sandbox.guest.peer import Call, Operation, PeerError
+from sandbox.guest.peer import Call, Operation, PeerError, PeerGone
 from sandbox.guest.pictures import jpeg, png
 from sandbox.guest.rects import Rect, changed, joined
 
@@ -73,9 +74,10 @@ class _Watch:
             self._log.close()
 
     async def _take(self) -> None:
-        while taken := await self._call.receive():
-            self._unseen = max(0, self._unseen - len(taken))
-            self._seen.set()
+        with contextlib.suppress(PeerGone):  # this watch is cancelled then
+            while taken := await self._call.receive():
+                self._unseen = max(0, self._unseen - len(taken))
+                self._seen.set()
 
     async def _frame(self) -> None:
         """Send what differs from what was sent before, if anything does."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import socket
 import ssl
 import threading
@@ -16,9 +15,11 @@ import pytest
 
 from sandbox import lines
 from sandbox.channel import Guest, attach
+from sandbox.engine import Engine
 from sandbox.errors import SandboxError
 from sandbox.guest.peer import Call, PeerGone
 from sandbox.screen import Frame
+from tests.conftest import missing
 from tests.sandbox.certificates import certificate
 
 
@@ -152,7 +153,9 @@ def test_an_engine_that_falls_silent_is_given_up(bare_container: Any, relay: str
     asyncio.run(check())
 
 
-def test_an_engine_behind_tls(bare_container: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_behind_tls(
+    engine: Engine, bare_container: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import docker
     import docker.tls
 
@@ -161,7 +164,7 @@ def test_an_engine_behind_tls(bare_container: Any, tmp_path: Path, monkeypatch: 
     made, key = certificate(tmp_path)
     secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     secure.load_cert_chain(made, key)
-    relay = _Relay(secure)
+    relay = _Relay(engine, secure)
 
     async def check() -> None:
         tls = docker.tls.TLSConfig(ca_cert=str(made), verify=True)
@@ -184,9 +187,11 @@ class _Relay:
 
     silent = threading.Event()
 
-    def __init__(self, secure: ssl.SSLContext | None = None) -> None:
+    def __init__(self, engine: Engine, secure: ssl.SSLContext | None = None) -> None:
         self._secure = secure
-        self._engine = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
+        if not engine.host.startswith("unix://"):
+            missing("a container engine on a socket of this machine")
+        self._engine = engine.host.removeprefix("unix://")
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._ends: list[socket.socket] = [self._listener]
@@ -230,8 +235,8 @@ class _Relay:
 
 
 @pytest.fixture
-def relay() -> Iterator[str]:
-    found = _Relay()
+def relay(engine: Engine) -> Iterator[str]:
+    found = _Relay(engine)
     yield f"tcp://127.0.0.1:{found.port}"
     found.silent.clear()
     found.close()

@@ -59,7 +59,8 @@ class Screen:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Have `listener` called with every frame from now on, the first one whole; the returned function
-        ends that and may be called twice. A listener does not raise. Frames end without a word when the guest does."""
+        ends that and may be called twice. A listener does not raise. Frames end without a word when the
+        guest does."""
         key = object()
         self._listeners[key] = listener
         self._fresh.add(key)

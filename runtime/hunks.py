@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ Form = Literal["text", "utf16", "binary", "large"]
 
 CONTEXT = 3
 MAX_BYTES = 2_000_000
-MAX_WORK = 4_000_000
-"""Pairs of equal lines that are compared at most; beyond, all that differs is one hunk."""
+MAX_WORK = 250_000
+"""Pairs of lines of one stretch that are compared at most; a longer stretch differs as a whole."""
 MAX_LINE = 500
 MAX_SHOWN = 64_000
 
@@ -73,25 +74,50 @@ Change = tuple[int, int, int, int]
 
 
 def _changes(old: list[bytes], new: list[bytes]) -> list[Change]:
-    """Ranges of lines that differ; what is equal at both ends is not compared further."""
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    a, b = old[start : len(old) - end], new[start : len(new) - end]
-    if not a and not b:
+    """Ranges of lines that differ. Lines that stand once on each side hold both together; only what lies
+    between two of them is compared further, so that no text takes long."""
+    changes: list[Change] = []
+    i = j = 0
+    for next_i, next_j in (*_anchors(old, new), (len(old), len(new))):
+        changes += _between(old, new, (i, next_i, j, next_j))
+        i, j = next_i + 1, next_j + 1
+    return changes
+
+
+def _anchors(old: list[bytes], new: list[bytes]) -> list[tuple[int, int]]:
+    """Places of lines that stand once on each side, as many as keep their order on both."""
+    once_old, once_new = ({line for line, n in Counter(side).items() if n == 1} for side in (old, new))
+    places = {line: number for number, line in enumerate(new) if line in once_new}
+    pairs = [(i, places[line]) for i, line in enumerate(old) if line in once_old and line in places]
+    ends: list[int] = []
+    at: list[int] = []
+    back: list[int] = []
+    for number, (_i, j) in enumerate(pairs):
+        length = bisect_left(ends, j)
+        back.append(at[length - 1] if length else -1)
+        ends[length : length + 1] = [j]
+        at[length : length + 1] = [number]
+    chain: list[tuple[int, int]] = []
+    number = at[-1] if at else -1
+    while number >= 0:
+        chain.append(pairs[number])
+        number = back[number]
+    return chain[::-1]
+
+
+def _between(old: list[bytes], new: list[bytes], part: Change) -> list[Change]:
+    """The changes within one stretch of both sides."""
+    i1, i2, j1, j2 = part
+    while i1 < i2 and j1 < j2 and old[i1] == new[j1]:
+        i1, j1 = i1 + 1, j1 + 1
+    while i1 < i2 and j1 < j2 and old[i2 - 1] == new[j2 - 1]:
+        i2, j2 = i2 - 1, j2 - 1
+    if i1 == i2 and j1 == j2:
         return []
-    counts = Counter(b)
-    if sum(counts[line] for line in a) > MAX_WORK:
-        return [(start, start + len(a), start, start + len(b))]
-    matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
-    return [
-        (i1 + start, i2 + start, j1 + start, j2 + start)
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
-        if tag != "equal"
-    ]
+    if (i2 - i1) * (j2 - j1) > MAX_WORK:
+        return [(i1, i2, j1, j2)]
+    matcher = difflib.SequenceMatcher(None, old[i1:i2], new[j1:j2], autojunk=False)
+    return [(a + i1, b + i1, c + j1, d + j1) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
 
 
 def _groups(changes: list[Change]) -> list[list[Change]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 
@@ -92,7 +93,25 @@ def test_what_is_not_utf8_text_goes_as_a_whole() -> None:
     assert form_of(b"a" * (MAX_BYTES + 1)) == "large"
 
 
-def test_thousands_of_equal_lines_are_one_hunk_and_cost_no_time() -> None:
-    before, after = b"x\ny\n" * 10_000, b"y\nx\nx\n" * 10_000
-    assert len(split(before, after)) == 1
-    assert merge(before, after, {0}) == after
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"x\ny\n" * 10_000, b"y\nx\nx\n" * 10_000),
+        (lines(40_000), b"".join(b"line %d\n" % (n if n % 2 else -n) for n in range(40_000))),
+        (b"a\n" * 40_000, b"b\n" * 40_000),
+        (lines(40_000), b"".join(reversed(lines(40_000).splitlines(keepends=True)))),
+    ],
+    ids=["two lines over and over", "every second line", "all other", "turned round"],
+)
+def test_no_text_takes_long(before: bytes, after: bytes) -> None:
+    started = time.process_time()
+    found = split(before, after)
+    assert merge(before, after, range(len(found))) == after
+    assert time.process_time() - started < 10
+
+
+def test_a_moved_block_and_a_repeated_line_are_told_apart() -> None:
+    before = b"a\n\nb\n\nc\n\nd\n" + lines(10)
+    after = b"a\n\nc\n\nb\n\nd\n" + lines(10)
+    (hunk,) = split(before, after)
+    assert (hunk.added, hunk.removed) == (2, 2)

@@ -59,4 +59,4 @@ class RunCode:
 
     async def preview(self, arguments: CodeArguments, context: ToolContext) -> str:
         del context
-        return arguments.code
+        return f"{arguments.language}:\n{arguments.code}"

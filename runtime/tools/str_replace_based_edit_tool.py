@@ -92,9 +92,21 @@ class StrReplaceBasedEditTool:
 
     async def preview(self, arguments: EditToolArguments, context: ToolContext) -> str:
         del context
-        removed = [f"-{line}" for line in (arguments.old_str or "").splitlines()]
-        new = arguments.file_text or arguments.new_str or arguments.insert_text or ""
-        return "\n".join([*removed, *(f"+{line}" for line in new.splitlines())])
+        removed, added = "", ""
+        match arguments.command:
+            case "view" | "undo_edit":
+                return ""
+            case "create":
+                added = arguments.file_text or ""
+            case "str_replace":
+                removed, added = arguments.old_str or "", arguments.new_str or ""
+            case "insert":
+                added = _inserted(arguments)
+        where = f" after line {arguments.insert_line}" if arguments.command == "insert" else ""
+        lines = [f"{arguments.command} {arguments.path}{where}"]
+        lines += [f"-{line}" for line in removed.split("\n")] if removed else []
+        lines += [f"+{line}" for line in added.split("\n")] if added else []
+        return "\n".join(lines)
 
     def _past(self, session: str) -> Past:
         from sandbox.editor import Past
@@ -112,6 +124,11 @@ def _missing(arguments: EditToolArguments) -> str:
     if arguments.command == "insert" and not {"insert_text", "new_str"} & given.keys():
         absent.append("insert_text")
     return absent[0] if absent else ""
+
+
+def _inserted(arguments: EditToolArguments) -> str:
+    """The lines to insert: older members of the tool call them `new_str`."""
+    return arguments.insert_text if arguments.insert_text is not None else arguments.new_str or ""
 
 
 def _pictures(path: str, data: bytes) -> tuple[Image, ...]:
@@ -133,7 +150,6 @@ async def _done(editor: Editor, arguments: EditToolArguments) -> Result:
                 await editor.str_replace(path, arguments.old_str or "", arguments.new_str or ""), path=path
             )
         case "insert":
-            added = arguments.insert_text if arguments.insert_text is not None else arguments.new_str or ""
-            return ok(await editor.insert(path, arguments.insert_line or 0, added), path=path)
+            return ok(await editor.insert(path, arguments.insert_line or 0, _inserted(arguments)), path=path)
         case "undo_edit":
             return ok(await editor.undo_edit(path), path=path)

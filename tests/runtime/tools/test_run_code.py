@@ -39,5 +39,5 @@ def test_too_little_memory_is_told_in_a_sentence() -> None:
     assert result.message == "[The computer's memory was used up while it ran; it ended with exit code 137.]"
 
 
-def test_the_code_is_its_own_preview(tmp_path: Path) -> None:
-    assert preview(RunCode(), context(tmp_path), code="print(1)") == "print(1)"
+def test_the_preview_is_the_code_in_its_language(tmp_path: Path) -> None:
+    assert preview(RunCode(), context(tmp_path), code="print(1)") == "python:\nprint(1)"

@@ -159,12 +159,13 @@ def test_what_is_no_text_is_not_edited(tmp_path: Path, file: Path) -> None:
 
 
 def test_the_preview_shows_what_goes_and_comes(tmp_path: Path) -> None:
-    shown = preview(
-        StrReplaceBasedEditTool(),
-        context(tmp_path),
-        command="str_replace",
-        path="/workspace/a",
-        old_str="a\nb",
-        new_str="c",
-    )
-    assert shown == "-a\n-b\n+c"
+    given = {"path": "/workspace/a", "old_str": "a\nb", "new_str": "c", "file_text": "d", "insert_line": 3}
+
+    def of(command: str, **more: str) -> str:
+        return preview(StrReplaceBasedEditTool(), context(tmp_path), command=command, **given, **more)
+
+    assert of("str_replace") == "str_replace /workspace/a\n-a\n-b\n+c"
+    assert of("create") == "create /workspace/a\n+d"
+    assert of("insert") == "insert /workspace/a after line 3\n+c"
+    assert of("insert", insert_text="e\n") == "insert /workspace/a after line 3\n+e\n+"
+    assert of("view") == of("undo_edit") == ""

@@ -31,7 +31,7 @@ _UNTIL_COMPLETE = """
 n=0
 until [ -e /run/orion/complete ]; do
     [ $((n += 1)) -lt 80 ] || exit 1
-    sleep 0.05
+    /bin/sleep 0.05
 done
 """
 
@@ -123,7 +123,7 @@ class Machine:
 
     async def settled(self) -> bool:
         """Wait until the desktop stands complete, its panel included; False when that took too long."""
-        command = ["sh", "-c", _UNTIL_COMPLETE]
+        command = ["/bin/sh", "-c", _UNTIL_COMPLETE]
         done = await self.engine.call(lambda client: client.containers.get(self._id).exec_run(command))
         return bool(done.exit_code == 0)
 

@@ -189,3 +189,15 @@ def test_the_machine_for_code_has_no_screen(engine: Engine, config: Configure) -
 async def _processes(engine: Engine, machine: Machine) -> str:
     top = await engine.call(lambda client: client.containers.get(machine.config.name).top())
     return " ".join(" ".join(row) for row in top["Processes"])
+
+
+def test_a_desktop_says_when_it_stands_complete(engine: Engine, config: Configure) -> None:
+    """The panel is there, whose strip no maximised window may cover."""
+
+    async def work(machine: Machine) -> None:
+        thing = await machine.up()
+        assert await machine.settled()
+        seen = await engine.call(lambda client: thing.exec_run(["xprop", "-root", "_NET_WORKAREA"]).output)
+        assert seen.decode().split("=")[1].split() == ["0,", "0,", "1280,", "766"]
+
+    _with(engine, config("complete"), work)

@@ -189,7 +189,7 @@ class AgentComputer:
         self._hold(session)
         await self._life.start()
         if not self._pushed:
-            await self._push()
+            await asyncio.gather(self._push(), self._settle())
             self._pushed = True
         if self._computer is None:
             raise await self.gone()
@@ -327,6 +327,10 @@ class AgentComputer:
             await self.review.push()
         except KNOWN as error:
             raise as_orion(error) from error
+
+    async def _settle(self) -> None:
+        with suppress(*KNOWN):
+            await self._machines.settled()
 
     async def _collect(self, turn: str = "") -> None:
         """Collect what the agent changed; a computer that goes meanwhile keeps it in its volume."""

@@ -93,7 +93,7 @@ class Machines:
         self._desktop: Machine | None = None
         self._code: Machine | None = None
         self._coding = asyncio.Lock()
-        self._started = False
+        self._started = self._settled = False
         self._ports: Ports | None = None
         self.warning: SandboxError | None = None
 
@@ -129,6 +129,7 @@ class Machines:
         engine = await self._found()
         if self._desktop is None:
             self._desktop = self._makers.machine(engine, self.config(desktop=True), self._operations())
+        self._settled = False
         guest = await self._desktop.start(told)
         self._started = True
         await self._publish(guest)
@@ -151,6 +152,13 @@ class Machines:
                 await self._ports.publish(port, on)
             except SandboxError as error:
                 self.warning = error
+
+    async def settled(self) -> None:
+        """Wait some seconds at most until the desktop just started stands with its panel, so that a first
+        action does not miss it. Raises SandboxError where the engine goes meanwhile."""
+        if self._desktop is not None and not self._settled:
+            await self._desktop.settled()
+            self._settled = True
 
     async def code(self) -> Guest:
         """The guest for code. Raises SandboxError as `start`."""

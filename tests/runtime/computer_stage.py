@@ -151,6 +151,9 @@ class StageMachine:
         self.guest = StageGuest(control, bulk, Screen(bulk, WIDTH, HEIGHT), stack)
         return self.guest
 
+    async def settled(self) -> bool:
+        return True
+
     async def wait_lost(self) -> SandboxError:
         assert self._lost is not None
         return await asyncio.shield(self._lost)

@@ -70,7 +70,6 @@ def _texts(watch: Watch) -> list[str]:
 
 def test_the_editor_is_opened_written_in_and_saved(fresh_home: Path, machine: str) -> None:
     steps = [
-        _computer("wait", duration=3.0),
         _computer("left_click", coordinate=EDITOR),
         _computer("wait", duration=1.0),
         _computer("type", text=TEXT),
@@ -93,16 +92,16 @@ def test_the_editor_is_opened_written_in_and_saved(fresh_home: Path, machine: st
             await session.submit("write")
             assert (await watch.until("done")).reason == "complete"
             await seen.until(lambda event: event.type == "wheel_changed" and event.holder == "nobody")
-            assert len(_texts(watch)) == 11
+            assert len(_texts(watch)) == 10
             (proposal,) = runtime.computer.review.pending
             assert proposal.path == "notes.txt"
             await runtime.computer.review.apply()
             assert (runtime.workspace.root / "notes.txt").read_text("utf-8").rstrip("\n") == TEXT
             actions = [event.action for event in seen.events if isinstance(event, ActionSeen)]
-            assert actions[2] == "left_click"
+            assert actions[0] == "left_click"
         verified = verify(fresh_home / "audit" / FILE)
         assert verified.ok, verified.reason
-        assert verified.records == 11
+        assert verified.records == 10
 
     asyncio.run(works())
 

@@ -71,7 +71,7 @@ class Bash:
         output, marks, notices = pipes
         try:
             process = await asyncio.create_subprocess_exec(
-                *("bash", "--noprofile", "--norc", "--noediting", "-i", "-s"),
+                *("/bin/bash", "--noprofile", "--norc", "--noediting", "-i", "-s"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=notices.inlet,

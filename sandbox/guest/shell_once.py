@@ -96,7 +96,7 @@ class Once:
     async def _process(self, program: tuple[str, str], pipe: Pipe) -> asyncio.subprocess.Process:
         home = folder_or_near(self._home)
         return await asyncio.create_subprocess_exec(
-            *("bash", "--noprofile", "--norc", "-c", _FIRST_TO_GO, "bash", *program),
+            *("/bin/bash", "--noprofile", "--norc", "-c", _FIRST_TO_GO, "bash", *program),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=pipe.inlet,
             stderr=pipe.inlet,

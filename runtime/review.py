@@ -22,6 +22,8 @@ from runtime.workspace import Workspace
 
 T = TypeVar("T")
 Decide = Callable[[Decisions, Book], T]
+CROWDED = {"sync_crowded": "sync_all_left_out", "workspace_crowded": "sync_host_all_left_out"}
+"""Too many files to compare must not keep the agent from removing some: nothing is synchronised, and told."""
 _log = logging.getLogger("orion.review")
 
 
@@ -66,7 +68,8 @@ class Review:
 
     async def push(self) -> int:
         """Bring the copy up to what the user's folder holds, the copy's own changes apart, which become
-        proposals first; the number of files that were sent. Raises OrionError `review_detached`."""
+        proposals first; the number of files that were sent. Where one side holds too many files to compare,
+        nothing is sent and `left_out` tells. Raises OrionError `review_detached`."""
         return (await self._synchronise("", "", push=True))[1]
 
     async def collect(self, session: str, turn: str) -> ChangeSet | None:
@@ -271,8 +274,16 @@ class Review:
         async with self._lock, self._held() as book:
             if book.volume != self._identity:
                 _renew(book, self._identity)
-            host = await asyncio.to_thread(self._synced.host, book)
-            seen = await self._synced.copy(copy, book)
+            try:
+                host = await asyncio.to_thread(self._synced.host, book)
+                seen = await self._synced.copy(copy, book)
+            except OrionError as error:
+                if error.code not in CROWDED:
+                    raise
+                book.left_out = {"/workspace": CROWDED[error.code]}
+                await _whole(asyncio.to_thread(self._file.save, book))
+                self._book = book
+                return None, 0
             await self._synced.settle(book, copy, seen)
             steps = await self._synced.gather(book, copy, seen, host)
             run = _note(book, session, turn, steps)

@@ -10,20 +10,23 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
 
 from runtime.confine import write_all
 from runtime.errors import OrionError
 from runtime.locks import Lock
 
+T = TypeVar("T")
 VERSION = 1
 PATIENCE = 10.0
 RUNS = 200
 DECISIONS = 100
+STEPS = 50_000
+"""Files of all stored runs, and of all decisions, together; the oldest are forgotten, the newest never."""
 Kind = Literal["apply", "reject", "beside"]
 
 
@@ -65,6 +68,11 @@ class Decision:
     agreed: dict[str, Turn] = field(default_factory=dict)
     copy: dict[str, Turn] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
+
+    @property
+    def weight(self) -> int:
+        """How many states it holds."""
+        return len(self.host) + len(self.agreed) + len(self.copy)
 
 
 @dataclass(slots=True)
@@ -153,7 +161,7 @@ class Book:
                     "time": run.time,
                     "steps": _turns(run.steps),
                 }
-                for run in self.runs
+                for run in _newest(self.runs, [len(run.steps) for run in self.runs], RUNS)
             ],
             "decisions": [
                 {
@@ -165,7 +173,7 @@ class Book:
                     "copy": _turns(made.copy),
                     "runs": made.runs,
                 }
-                for made in self.decisions[-DECISIONS:]
+                for made in _newest(self.decisions, [made.weight for made in self.decisions], DECISIONS)
             ],
         }
 
@@ -194,6 +202,17 @@ class Book:
             ],
             decisions=[_decision(made) for made in stored["decisions"]],
         )
+
+
+def _newest(items: Sequence[T], weights: Sequence[int], count: int) -> Sequence[T]:
+    """The last of `items` that are together not too many; at least one."""
+    kept, total = 0, 0
+    for weight in reversed(weights):
+        total += weight
+        if kept and (total > STEPS or kept >= count):
+            break
+        kept += 1
+    return items[len(items) - kept :]
 
 
 def now() -> float:

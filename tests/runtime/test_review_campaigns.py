@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from collections.abc import Coroutine
 from pathlib import Path
@@ -17,7 +16,7 @@ from runtime.review import Review
 from tests.runtime.folder_copy import files
 from tests.runtime.review_stage import Stage
 
-SEEDS = range(int(os.environ.get("ORION_REVIEW_SEEDS", "30")))
+SEEDS = range(40)
 """Of the campaigns; each takes a quarter of a second."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import OrionError
-from runtime.sync_book import RUNS, Book, BookFile, Decision, Mark
+from runtime.sync_book import RUNS, STEPS, Book, BookFile, Decision, Mark
 
 A, B = Mark("a" * 64, 1), Mark("b" * 64, 2, executable=True)
 
@@ -100,3 +100,18 @@ def test_two_processes_do_not_write_at_once(tmp_path: Path) -> None:
         other.hold()
     held.release()
     other.hold().release()
+
+
+def test_old_runs_and_decisions_of_many_files_are_forgotten_and_the_newest_never(tmp_path: Path) -> None:
+    book = Book()
+    for number in range(4):
+        book.run("s", f"t{number}").steps = {f"f{n}": (A, B) for n in range(STEPS // 2)}
+        book.decisions.append(
+            Decision(f"d{number}", "apply", 0.0, {f"f{n}": (A, B) for n in range(STEPS // 2)})
+        )
+    book.run("s", "big").steps = {f"f{n}": (A, B) for n in range(STEPS + 1)}
+    file = BookFile(tmp_path / "copy-x.json")
+    file.save(book)
+    stored = file.load()
+    assert [run.turn for run in stored.runs] == ["big"]
+    assert [made.id for made in stored.decisions] == ["d2", "d3"]

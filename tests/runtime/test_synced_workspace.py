@@ -120,6 +120,28 @@ def test_what_cannot_be_synced_is_told_by_name(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("side", ["copy", "host"])
+def test_too_many_files_are_told_and_do_not_stop_the_agent(tmp_path: Path, side: str) -> None:
+    stage = Stage(tmp_path, Limits(files=5))
+
+    async def main() -> None:
+        await stage.begun(a_txt="one\n")
+        root = stage.copy.root if side == "copy" else stage.host
+        for number in range(6):
+            stage.put(f"many/{number}", "x", root)
+        assert await stage.review.push() == 0
+        code = "sync_all_left_out" if side == "copy" else "sync_host_all_left_out"
+        assert stage.review.left_out == {"/workspace": code}
+        assert await stage.review.collect("s", "t") is None
+        for number in range(3):
+            (root / f"many/{number}").unlink()
+        await stage.review.push()
+        assert len(stage.review.pending) == (3 if side == "copy" else 0)
+        assert stage.review.left_out == {}
+
+    asyncio.run(main())
+
+
 def test_a_folder_that_cannot_be_read_is_not_taken_for_deleted(stage: Stage) -> None:
     async def main() -> None:
         stage.user("code/a.txt", "one\n")

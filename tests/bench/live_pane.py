@@ -48,10 +48,10 @@ class Window:
                 return dict(facts)
         raise RuntimeError(f"the window ended with {self._process.wait()} and never told {name!r}")
 
-    def told(self) -> dict[str, Any]:
-        """What it painted since the last time."""
+    def told(self, after: float = 0.0) -> dict[str, Any]:
+        """What it painted since the last time, until so many seconds from now."""
         assert self._process.stdin is not None
-        self._process.stdin.write("tell\n")
+        self._process.stdin.write(f"{after}\n")
         self._process.stdin.flush()
         return self.next("seen")
 
@@ -105,8 +105,7 @@ async def _measured(home: Path) -> list[Figure]:
             shown.told()
             delays = await _delays(made, shown, container)
             shown.told()
-            await asyncio.sleep(QUIET)
-            idle = shown.told()
+            idle = shown.told(QUIET)
             moving = await _moving(made, shown, container)
     finally:
         await made.reset()
@@ -138,8 +137,7 @@ async def _measured(home: Path) -> list[Figure]:
 async def _delays(made: Machine, shown: Window, container: Any) -> list[float]:
     """Milliseconds from a drawing in the guest until it was painted in the pane."""
     said = await program(made, container, _PAINTER, str(CHANGES))
-    await asyncio.sleep(0.5)
-    seen = {int(colour): when for colour, when in shown.told()["seen"]["drawn"].items()}
+    seen = {int(colour): when for colour, when in shown.told(0.5)["seen"]["drawn"].items()}
     drawn = {int(n): float(when) for n, when in (line.split() for line in said.splitlines())}
     delays = [1000 * (seen[0x800000 + n] - when) for n, when in drawn.items() if 0x800000 + n in seen]
     if len(delays) < 0.9 * CHANGES:
@@ -151,15 +149,12 @@ async def _moving(made: Machine, shown: Window, container: Any) -> dict[str, Any
     """What was painted in SECONDS of a page that scrolls."""
     await program(made, container, _BROWSER, _PAGE)
     for _ in range(PATIENCE):
-        if sum(_marked(int(colour)) for colour in shown.told()["seen"]["scrolled"]) >= 10:
+        if sum(_marked(int(colour)) for colour in shown.told(0.5)["seen"]["scrolled"]) >= 10:
             break
-        await asyncio.sleep(0.5)
     else:
         raise RuntimeError("the page never moved in the pane")
-    await asyncio.sleep(2)
-    shown.told()
-    await asyncio.sleep(SECONDS)
-    return shown.told()
+    shown.told(2.0)
+    return shown.told(SECONDS)
 
 
 def _marked(colour: int) -> bool:

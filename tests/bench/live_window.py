@@ -18,7 +18,7 @@ SPOTS = {"drawn": (104, 104), "scrolled": (30, 130)}
 
 class Watcher(QObject):
     """Starts the sandbox in the pane, then notes the colours at SPOTS after each paint; a line on the
-    standard input has it tell them, and every round of the loop, since the last."""
+    standard input, of seconds, has it tell them and every round of the loop when these are over."""
 
     def __init__(self, desktop: Any) -> None:
         super().__init__(desktop)
@@ -56,10 +56,14 @@ class Watcher(QObject):
             self._seen[name].setdefault(colour, time.time())
 
     def _on_line(self) -> None:
-        if not sys.stdin.readline().strip():
+        seconds = sys.stdin.readline().strip()
+        if not seconds:
             self._notifier.setEnabled(False)
             self._desktop.window.close()
-            return
+        else:
+            QTimer.singleShot(round(1000 * float(seconds)), self, self._tell)
+
+    def _tell(self) -> None:
         spent, self._processor = time.process_time() - self._processor, time.process_time()
         beats = [beat.ran for beat in self._pulse.beats]
         tell(seen=self._seen, beats=beats, processor=spent, painted=self._painted)

@@ -19,7 +19,7 @@ from sandbox.guest.shell_watch import Watch, bounds, received, unhurried
 PROGRAMS = {"python": ("python3", "main.py"), "bash": ("bash", "main.sh")}
 
 # Where memory ends, the kernel takes the code and not the guest.
-_FIRST_TO_GO = 'builtin printf 1000 >/proc/self/oom_score_adj; exec "$@"'
+_FIRST_TO_GO = '{ builtin printf 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$@"'
 
 
 class Once:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sandbox.errors import SandboxError
 from sandbox.files import GuestFiles
+from sandbox.picture_kind import picture_kind
 
 HOME = "/workspace"
 AROUND = 4
@@ -90,6 +91,8 @@ class Editor:
             if size > LARGEST_PICTURE:
                 raise EditorFault(f"The picture {path} has {size} bytes, more than can be shown.")
             data = (await self._files.read(path, limit=LARGEST_PICTURE)).data
+            if not picture_kind(data):
+                raise EditorFault(f"{path} is no picture that can be shown, whatever it is called.")
             return Viewed(f"The picture {path}, {len(data)} bytes.", data)
         return Viewed(_output(*_piece(_text(await self._read(path), path), view_range), path))
 

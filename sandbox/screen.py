@@ -11,6 +11,7 @@ from sandbox.guest.frames import Frames, Sent
 from sandbox.guest.peer import Peer, PeerError, PeerGone
 from sandbox.guest.rects import Rect
 from sandbox.guest.wire import WireError
+from sandbox.picture_kind import picture_kind
 
 __all__ = ["Frame", "Rect", "Screen"]
 
@@ -89,7 +90,8 @@ class Screen:
         quality: int = 85,
     ) -> bytes:
         """The screen now, or a region of it, scaled to `size` (width, height), with the pointer drawn in on
-        request; `quality` is JPEG's. PeerError picture_refused for a region outside, PeerGone."""
+        request; `quality` is JPEG's. PeerError picture_refused for a region outside and for an answer that is
+        no picture, PeerGone."""
         arguments: dict[str, Any] = {"form": form, "pointer": pointer, "quality": quality}
         if region is not None:
             arguments["region"] = [region.x, region.y, region.width, region.height]
@@ -102,7 +104,10 @@ class Screen:
                 if len(data) > LARGEST:
                     raise PeerError("picture_too_large")
             await call.result()
-        return bytes(data)
+        picture = bytes(data)
+        if picture_kind(picture) != f"image/{form}":
+            raise PeerError("picture_refused", "what came is no picture")
+        return picture
 
     async def close(self) -> None:
         """End the frames; idempotent."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import mimetypes
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -131,10 +130,10 @@ def _inserted(arguments: EditToolArguments) -> str:
     return arguments.insert_text if arguments.insert_text is not None else arguments.new_str or ""
 
 
-def _pictures(path: str, data: bytes) -> tuple[Image, ...]:
-    if not data:
-        return ()
-    return (Image(mimetypes.guess_type(path)[0] or "image/png", base64.b64encode(data).decode("ascii")),)
+def _pictures(data: bytes) -> tuple[Image, ...]:
+    from sandbox.picture_kind import picture_kind
+
+    return (Image(picture_kind(data), base64.b64encode(data).decode("ascii")),) if data else ()
 
 
 async def _done(editor: Editor, arguments: EditToolArguments) -> Result:
@@ -142,7 +141,7 @@ async def _done(editor: Editor, arguments: EditToolArguments) -> Result:
     match arguments.command:
         case "view":
             viewed = await editor.view(path, arguments.view_range)
-            return ok(viewed.text, *_pictures(path, viewed.picture), path=path)
+            return ok(viewed.text, *_pictures(viewed.picture), path=path)
         case "create":
             return ok(await editor.create(path, arguments.file_text or ""), path=path)
         case "str_replace":

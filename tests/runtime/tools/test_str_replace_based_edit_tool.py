@@ -144,11 +144,15 @@ def test_a_folder_is_shown_two_levels_deep_without_hidden_things(tmp_path: Path,
 
 
 def test_a_picture_is_shown_as_one(tmp_path: Path, file: Path) -> None:
-    (file.parent / "p.png").write_bytes(b"\x89PNG\r\n\x1a\nrest")
+    (file.parent / "p.png").write_bytes(b"GIF89a\1\0\1\0rest")
     (result,) = edit(tmp_path, {"command": "view", "path": str(file.parent / "p.png")})
     assert isinstance(result, Ok)
     assert isinstance(result.parts[1], Image)
-    assert result.parts[1].media_type == "image/png"
+    assert result.parts[1].media_type == "image/gif"
+    (file.parent / "p.png").write_bytes(b"#!/bin/sh")
+    (result,) = edit(tmp_path, {"command": "view", "path": str(file.parent / "p.png")})
+    assert isinstance(result, Failure)
+    assert "is no picture" in result.message
 
 
 def test_what_is_no_text_is_not_edited(tmp_path: Path, file: Path) -> None:

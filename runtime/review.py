@@ -291,7 +291,7 @@ class Review:
             if push:
                 count = await self._synced.push(book, copy, seen, host)
                 await _whole(asyncio.to_thread(self._file.save, book))
-            self._remember(book, host)
+            await asyncio.to_thread(self._remember, book, host)
         if steps or self._pending != before:
             self._tell(session)
         return run, count

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from runtime.errors import OrionError
-from runtime.guest_copy import Copy, Wanted
+from runtime.guest_copy import Copy, Listing, Wanted
 from runtime.pathnames import WorkspaceError, split
 from runtime.survey import is_temporary
 from runtime.sync_book import Book, Mark, State, Turn
@@ -60,7 +60,9 @@ class SyncedWorkspace:
 
     async def copy(self, copy: Copy, book: Book) -> Side:
         """The sandbox's copy. Raises OrionError `sync_crowded` when it holds too many files."""
-        listing = await copy.list()
+        return await asyncio.to_thread(self._side, await copy.list(), book)
+
+    def _side(self, listing: Listing, book: Book) -> Side:
         limit = self.workspace.limits.files
         side = Side(odd=dict.fromkeys(listing.unread, "sync_unread"))
         for found in listing.found:
@@ -132,13 +134,10 @@ class SyncedWorkspace:
         for path in [path for path, state in book.pending.items() if host.files.get(path) == state]:
             book.set_base(path, book.pending[path])
         book.left_out = {**host.odd, **seen.odd, **dict.fromkeys(book.owed, "sync_refused")}
-        book.gone = sorted(
-            folder
-            for folder in {
-                over for path, state in book.pending.items() if not state for over in folders_above(path)
-            }
-            if folder not in seen.folders and not any(path.startswith(folder + "/") for path in seen.files)
-        )
+        gone = {over for path, state in book.pending.items() if not state for over in folders_above(path)}
+        if gone:
+            gone -= seen.folders | {over for path in seen.files for over in folders_above(path)}
+        book.gone = sorted(gone)
         return steps
 
     async def _fetch(self, copy: Copy, seen: Side, paths: Sequence[str]) -> dict[str, State]:
@@ -236,8 +235,11 @@ class SyncedWorkspace:
         if empty:
             await copy.remove_folders(empty)
 
-    def _stored(self, _path: str, mark: Mark) -> bytes:
-        return self.workspace.stored(mark.sha256)
+    def _stored(self, _path: str, mark: Mark) -> bytes | None:
+        try:
+            return self.workspace.stored(mark.sha256)
+        except WorkspaceError:
+            return None  # it stays owed, and is told
 
     def _read(self, path: str, _mark: Mark) -> bytes | None:
         try:

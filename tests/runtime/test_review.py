@@ -6,13 +6,16 @@ The copy is a folder (FolderCopy); tests/runtime/test_guest_copy.py has the same
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
 from runtime.errors import OrionError
-from runtime.proposals import Choice, Proposal
-from tests.runtime.folder_copy import files
+from runtime.proposals import Choice, Proposal, proposals
+from runtime.sync_book import Book, Mark
+from runtime.synced_workspace import Side
+from tests.runtime.folder_copy import files, sha256
 from tests.runtime.review_stage import Stage
 
 
@@ -342,3 +345,17 @@ def test_the_book_of_a_newer_program_and_a_damaged_one_are_refused_untouched(sta
         with pytest.raises(OrionError, match=code):
             asyncio.run(stage.review.push())
         assert path.read_bytes() == content
+
+
+def test_thousands_of_moved_files_are_told_at_once() -> None:
+    host, book = Side(), Book()
+    for number in range(20_000):
+        mark = Mark(sha256(b"%d" % number), 5)
+        host.files[f"old/{number}"] = book.base[f"old/{number}"] = mark
+        book.set_copy(f"old/{number}", None)
+        book.set_copy(f"new/{number}", mark)
+    started = time.process_time()
+    found = proposals(book, host)
+    assert time.process_time() - started < 5
+    assert {one.kind for one in found} == {"moved"}
+    assert len(found) == 20_000

@@ -142,6 +142,25 @@ def test_too_many_files_are_told_and_do_not_stop_the_agent(tmp_path: Path, side:
     asyncio.run(main())
 
 
+def test_a_content_that_is_lost_does_not_stop_the_agent(stage: Stage) -> None:
+    async def main() -> None:
+        await stage.begun(a_txt="one\n", b_txt="one\n")
+        stage.put("a.txt", "changed\n")
+        await stage.worked()
+        stage.review.detach()
+        await stage.review.reject()
+        for stored in (stage.folder / "changes" / "objects").rglob("*"):
+            if stored.is_file():
+                stored.unlink()
+        stage.restart()
+        stage.user("b.txt", "two\n")
+        await stage.review.push()
+        assert stage.review.left_out == {"a.txt": "sync_refused"}
+        assert (stage.copy.root / "b.txt").read_text() == "two\n"
+
+    asyncio.run(main())
+
+
 def test_a_folder_that_cannot_be_read_is_not_taken_for_deleted(stage: Stage) -> None:
     async def main() -> None:
         stage.user("code/a.txt", "one\n")

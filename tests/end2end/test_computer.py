@@ -124,7 +124,7 @@ def test_the_agent_works_the_user_takes_the_wheel_and_it_goes_on(
     folder = fresh_home / "workspace"
     folder.mkdir(parents=True)
     (folder / "form.html").write_text(PAGE, "utf-8")
-    program = start(programs, fresh_home)
+    program = start(programs, fresh_home, QT_LINUX_ACCESSIBILITY_ALWAYS_ON="1")
     program.type("Write the note and send the form")
     program.press("Return")
     until("the question", lambda: [r for r in program.recorded("approval") if r["phase"] == "asked"])
@@ -151,6 +151,8 @@ def test_the_agent_works_the_user_takes_the_wheel_and_it_goes_on(
     program.press("Return")
 
     done = until("the turn to end", lambda: program.recorded("done"), seconds=120)
+    until("what the user did to be told", lambda: shown(program, "I only looked"))
+    until("the review to be offered", lambda: shown(program, "changed in the sandbox"))
     program.picture("computer-6-done")
     assert done[-1]["reason"] == "complete"
     results = [json.dumps(record, ensure_ascii=False) for record in program.recorded("tool_result")]

@@ -26,7 +26,7 @@ def png(image: Any) -> bytes:
     rows = numpy.empty((high, 3 * wide + 1), numpy.uint8)
     rows[:, 0], rows[:, 1:] = (NONE, pixels) if plain <= differences else (SUB, _differences(pixels))
     packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS, 9)
-    body = packer.compress(rows) + packer.flush()
+    body = packer.compress(rows.tobytes()) + packer.flush()
     head = struct.pack(">IIBBBBB", wide, high, 8, 2, 0, 0, 0)
     chunks = _chunk(b"IHDR", head) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + chunks

@@ -41,7 +41,10 @@ __all__ = ["AgentComputer", "Place", "Surroundings"]
 T = TypeVar("T")
 
 SETTLING = 20.0
-"""Seconds that collecting the agent's changes may take when the program ends."""
+"""Seconds that collecting the agent's changes may take before it is stopped."""
+
+COLLECTING = 600.0
+"""Seconds that it may take at the end of a turn, when nobody waits for it."""
 
 
 class AgentComputer:
@@ -146,7 +149,7 @@ class AgentComputer:
 
     async def stop(self) -> None:
         """Stop it; what runs on it fails with one sentence. What the agent changed is collected before."""
-        await self._collect()
+        await self._collect(seconds=SETTLING)
         await self._life.stop(OrionError("computer_stopped"))
 
     async def restart(self) -> None:
@@ -307,7 +310,7 @@ class AgentComputer:
         turn = worker.turn if worker is not None else ""
         if worker is not None:
             await worker.idle()
-        await self._collect(turn)
+        await self._collect(turn, COLLECTING)
         await self._hands.let_go()
         if worker is not None and worker.paused:
             worker.resume()
@@ -332,13 +335,15 @@ class AgentComputer:
         with suppress(*KNOWN):
             await self._machines.settled()
 
-    async def _collect(self, turn: str = "") -> None:
-        """Collect what the agent changed; a computer that goes meanwhile keeps it in its volume."""
+    async def _collect(self, turn: str = "", seconds: float = SETTLING) -> None:
+        """Collect what the agent changed, within bounds: a computer that goes meanwhile or does not answer
+        keeps it in its volume, and can always be stopped."""
         from sandbox.guest.peer import PeerError, PeerGone
 
         if self.guest is not None:
             with suppress(*KNOWN, PeerGone, PeerError):
-                await self.review.collect(self._wheel.session, turn)
+                async with asyncio.timeout(seconds):
+                    await self.review.collect(self._wheel.session, turn)
 
     def _came(self, guest: Guest) -> None:
         from runtime.guest_copy import guest_copy

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 AT_ONCE, PATIENCE = 0.4, 10.0
 """Seconds for listing the files: while the user's first click waits, and when the wheel is handed back."""
 
+SEEING = 5.0
+"""Seconds for what the wheel does not wait for: a picture of the screen, and that keys are let go of."""
+
 TROUBLE = (*KNOWN, PeerError, PeerGone)
 """What may go wrong where the guest is asked for something that can be done without."""
 
@@ -110,7 +113,8 @@ class Hands:
         """Let go of every key and button that the agent holds down."""
         if self._computer.guest is not None:
             with suppress(*TROUBLE):
-                await self._ask("input.act", steps=[{"do": "let_go"}], settle=None, region=None)
+                async with asyncio.timeout(SEEING):
+                    await self._ask("input.act", steps=[{"do": "let_go"}], settle=None, region=None)
 
     async def _ask(self, op: str, **arguments: object) -> JsonObject:
         guest = self._computer.guest
@@ -136,5 +140,6 @@ class Hands:
         picture: bytes | None = None
         if (screen := self._computer.screen) is not None:
             with suppress(*TROUBLE):
-                picture = await screen.picture(form="jpeg")
+                async with asyncio.timeout(SEEING):
+                    picture = await screen.picture(form="jpeg")
         return picture

@@ -126,3 +126,29 @@ def test_bash_goes_on_while_the_user_has_the_wheel(fresh_home: Path) -> None:
             await stage.done()
 
     asyncio.run(goes_on())
+
+
+def test_a_computer_that_answers_nothing_is_taken_handed_back_and_stopped(
+    fresh_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.hands.SEEING", 0.02)
+    monkeypatch.setattr("runtime.agent_computer.SETTLING", 0.02)
+
+    async def silent(*_told: object, **_more: object) -> None:
+        await asyncio.Event().wait()
+
+    async def stops() -> None:
+        async with staged(fresh_home, [CLICK, {"wait": 0}, SAY]) as stage:
+            await stage.session.submit("click")
+            await acted(stage, 1)
+            guest = stage.computer.guest
+            assert guest is not None
+            monkeypatch.setattr(guest.screen, "picture", silent)
+            monkeypatch.setattr(stage.computer.review, "collect", silent)
+            await stage.computer.take_wheel()
+            assert stage.computer.wheel.holder == "user"
+            assert await stage.computer.hand_back("")
+            await stage.computer.stop()
+            assert stage.computer.state.phase == "off"
+
+    asyncio.run(stops())

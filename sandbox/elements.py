@@ -27,6 +27,10 @@ REPLACED = frozenset({"entry", "password text", "editbar", "spin button", "combo
 """Roles whose text is replaced, not added to, by typing into them."""
 
 
+LABELLED = (320, 140)
+"""Width and height up to which the text inside an element is its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Element:
     """One thing on the screen; x, y, width, height in pixels of the screen, `number` as the model counts."""
@@ -58,12 +62,20 @@ class Element:
 
 
 def numbered(found: Iterable[Mapping[str, Any]], lines: Iterable[Line]) -> list[Element]:
-    """Elements of the guest's answer, and lines of text where accessibility says nothing, numbered from 1."""
-    elements = [_element(each) for each in islice(found, MOST)]
-    named = [element for element in elements if element.name or element.value or element.width < 200]
-    read = islice(lines, MOST)
+    """Elements of the guest's answer, and lines of text where accessibility says nothing, numbered from 1. A
+    small element without a name is called by the text that is read in it."""
+    read = list(islice(lines, MOST))
+    elements = [_called(_element(each), read) for each in islice(found, MOST)]
+    named = [element for element in elements if element.name or element.value]
     elements += [_read(line) for line in read if not any(_covers(element, line) for element in named)]
     return [replace(element, number=at) for at, element in enumerate(elements, 1)]
+
+
+def _called(element: Element, lines: Sequence[Line]) -> Element:
+    """`element` with the text inside it as its name, where it is small and has neither name nor value."""
+    if element.name or element.value or element.width > LABELLED[0] or element.height > LABELLED[1]:
+        return element
+    return replace(element, name=_flat(" ".join(line.text for line in lines if _inside(element, line))))
 
 
 def shown(window: str, elements: Sequence[Element], scaling: Scaling, complete: bool) -> str:
@@ -89,9 +101,13 @@ def _read(line: Line) -> Element:
 
 
 def _covers(element: Element, line: Line) -> bool:
+    small = element.width <= LABELLED[0] and element.height <= LABELLED[1]
+    return _inside(element, line) and (small or element.height < 3 * line.height + 20 or bool(element.value))
+
+
+def _inside(element: Element, line: Line) -> bool:
     x, y = line.x + line.width / 2, line.y + line.height / 2
-    inside = element.x <= x < element.x + element.width and element.y <= y < element.y + element.height
-    return inside and (element.height < 3 * line.height + 20 or bool(element.value))
+    return element.x <= x < element.x + element.width and element.y <= y < element.y + element.height
 
 
 def _flat(said: object) -> str:

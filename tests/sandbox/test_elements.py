@@ -41,6 +41,12 @@ def test_text_is_added_where_accessibility_gives_nothing() -> None:
     ]
 
 
+def test_a_small_element_without_a_name_is_called_by_its_text() -> None:
+    icon = found("icon", "", (482, 242, 88, 67))
+    elements = numbered([icon, CANVAS], [Line("Holiday", 497, 287, 60, 28, 1.0)])
+    assert [(element.role, element.name) for element in elements] == [("icon", "Holiday"), ("terminal", "")]
+
+
 def test_the_list_names_the_window_first_and_places_in_the_models_pixels() -> None:
     text = shown("Calculator\n", numbered([SEVEN, FIELD], []), Scaling(2560, 1600), complete=True)
     assert text.splitlines() == [

@@ -44,6 +44,6 @@ class ComputerAudit:
         record = {"who": who, "session": session, "call": call, "action": action, "arguments": arguments}
         try:
             await asyncio.to_thread(self.log.append, record | {"verdict": "", "picture": ""})
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
+        except (OSError, ValueError) as error:  # ValueError: the log is damaged, and is not gone on with
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise OrionError("audit_unwritable", path=str(self._path), reason=reason) from error

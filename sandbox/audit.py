@@ -144,7 +144,7 @@ def _head_fault(head: Path, number: int, seen: Mapping[int, str]) -> str:
         return "the file that keeps the head of the log is damaged"
     if known > number:
         return f"the log has {number} records, and had {known}"
-    if not as_written or found.get("v") != VERSION or seen[known] != said or number - known > 1:
+    if not as_written or found.get("v") != VERSION or seen.get(known) != said or number - known > 1:
         return "the file that keeps the head of the log does not fit the log"
     return ""
 

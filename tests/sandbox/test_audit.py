@@ -79,6 +79,11 @@ def test_a_log_that_is_gone_is_noticed(log: AuditLog) -> None:
     assert verify(log.path).reason == "the log is gone"
 
 
+def test_a_head_that_counts_what_cannot_be_is_noticed(log: AuditLog) -> None:
+    log.head.write_bytes(b'{"hash":"' + b"0" * 64 + b'","records":-1,"v":1}')
+    assert "does not fit" in verify(log.path).reason
+
+
 def test_a_head_that_is_gone_is_noticed(log: AuditLog) -> None:
     log.head.unlink()
     assert "head" in verify(log.path).reason

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SECONDS = 30.0
 """What one action may take in the page."""
 
+LONGEST = 60_000
+"""Characters that are taken of what a page is told as, whoever tells it."""
+
 SCHEMES = ("http://", "https://", "file:///workspace/", "about:")
 
 
@@ -61,7 +64,7 @@ class BrowserTool:
                 answer = await place.guest.control.call("browser.do", **request)
             except PeerError as error:
                 return Failure("error", error.text or error.code)
-            text = str(answer["text"])
+            text = str(answer.get("text", ""))[:LONGEST]
             context.emit(text)
             return ok(text)
 

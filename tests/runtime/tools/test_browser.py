@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runtime.tools.browser import BrowserTool
+from runtime.tools.browser import LONGEST, BrowserTool
 from runtime.tools.tool import Failure
 from tests.runtime.computer_stage import staged
 from tests.runtime.scripted_house import call
@@ -50,5 +50,17 @@ def test_the_page_comes_back_and_is_shown_as_it_comes(fresh_home: Path) -> None:
             assert (opened["do"], opened["url"]) == ("open", "https://a.test")
             assert opened["timeout"] > filled["timeout"]
             assert (filled["element"], filled["text"]) == (2, "Łódź")
+
+    asyncio.run(browses())
+
+
+def test_a_page_without_end_is_cut(fresh_home: Path) -> None:
+    async def browses() -> None:
+        async with staged(fresh_home, [call("browser", action="read"), {"say": "x"}]) as stage:
+            stage.desk.page = "x" * 1_000_000
+            await stage.session.submit("browse")
+            await stage.done()
+            (done,) = stage.watch.of("tool_call_complete")
+            assert len(done.text) == LONGEST
 
     asyncio.run(browses())

@@ -135,10 +135,12 @@ def _used(client: Any, number: str) -> int:
     command = ["/usr/bin/du", "-sxk", "/workspace"]
     made = client.api.exec_create(number, command, stderr=False, workdir="/")
     stream, said = client.api.exec_start(made["Id"], stream=True), b""
-    for piece in stream:
-        said += piece
-        if len(said) > _LONGEST:  # the machine's programs can get at one of their own user
-            stream.close()
-            break
+    try:
+        for piece in stream:
+            said += piece
+            if len(said) > _LONGEST:  # the machine's programs can get at one of their own user
+                break
+    finally:
+        stream.close()
     counted = said.split()
     return int(counted[0]) * 1024 if counted and counted[0].isdigit() else 0

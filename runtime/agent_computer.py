@@ -101,8 +101,11 @@ class AgentComputer:
     def wheel(self) -> WheelChanged:
         """Who has the wheel now, as the event that told it."""
         session = self.worker
-        paused = session is not None and session.paused
-        return WheelChanged(self._wheel.holder, self._wheel.session, paused)
+        if session is None:
+            return WheelChanged(self._wheel.holder, self._wheel.session, paused=False)
+        return WheelChanged(
+            self._wheel.holder, self._wheel.session, session.paused, stepping=session.stepping
+        )
 
     @property
     def worker(self) -> Session | None:
@@ -374,6 +377,8 @@ class AgentComputer:
                 time=event.time,
             )
         )
+        if self.wheel.paused:  # the one step was taken
+            self.told_wheel()
 
     def _rest(self) -> None:
         """Stop the computer after a while in which nobody works with it or watches."""

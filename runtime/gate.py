@@ -21,6 +21,11 @@ class Gate:
         return self._shut
 
     @property
+    def stepping(self) -> bool:
+        """Whether one more call may pass although it is shut."""
+        return self._shut and self._steps > 0
+
+    @property
     def waits(self) -> bool:
         """Whether one that passes now would wait."""
         return not self._moved.is_set()

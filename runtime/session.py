@@ -112,6 +112,11 @@ class Session:
         return self._gate.shut
 
     @property
+    def stepping(self) -> bool:
+        """Whether it may do one more call of a tool although it is paused."""
+        return self._gate.stepping
+
+    @property
     def turn(self) -> str:
         """The id of the turn that runs or was cut off, "" for none."""
         return self._transcript.turn

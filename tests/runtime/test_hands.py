@@ -82,8 +82,10 @@ def test_pause_step_and_resume(fresh_home: Path) -> None:
             await stage.watch.until(lambda body: body.type == "state_change" and body.new == "PAUSED")
             assert len(stage.desk.acts) == 1
             await stage.computer.step()
+            await stage.seen.until(lambda event: event.type == "wheel_changed" and event.stepping)
             await stage.watch.until("tool_call_complete", count=2)
             assert len(stage.desk.acts) == 2
+            assert not stage.computer.wheel.stepping
             await stage.computer.resume()
             await stage.done()
             assert len(stage.desk.acts) == 3

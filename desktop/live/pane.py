@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.live.action_log import ActionLog
@@ -21,7 +21,8 @@ from desktop.theme import Theme, spacing
 from resources.translation import _, ngettext
 from runtime.computer_events import ActionSeen, ComputerState, WheelChanged
 
-LEAST_WIDTH = 400
+LOW, ROOM = 56, 130
+"""The picture goes where less than LOW is left for it; list and review go before, where less than ROOM is."""
 _TONES = {"user": "remote", "agent": "local", "nobody": "plain"}
 
 
@@ -42,10 +43,11 @@ class LivePane(QFrame):
         super().__init__(parent)
         self.setObjectName("live")
         self.setAccessibleName(_("The agent's computer"))
-        self.setMinimumWidth(LEAST_WIDTH)
+        self.setMinimumHeight(spacing(11))
         self._theme = theme
         self.state = ComputerState("off")
         self._seen = False
+        self._files = 0
         self.view = ScreenView(theme, frames)
         self.page = StatePage(theme)
         self.wheel = WheelBar()
@@ -85,7 +87,7 @@ class LivePane(QFrame):
         row.addWidget(self.review)
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
+        self._bar = bar = QHBoxLayout()
         bar.setContentsMargins(spacing(3), spacing(2), spacing(2), spacing(2))
         bar.setSpacing(spacing(1))
         bar.addWidget(self.title, 1)
@@ -112,6 +114,7 @@ class LivePane(QFrame):
         column.addLayout(bar)
         column.addWidget(self.changes)
         column.addWidget(self.parts, 1)
+        column.addStretch(0)
         self.log.hide()
 
     def _connect(self) -> None:
@@ -135,6 +138,7 @@ class LivePane(QFrame):
             part.setVisible(running)
         if not running:
             self.view.forget()
+        self._fit()
         if before.phase != state.phase:
             self._show_badge()
             if running and self.isVisible():
@@ -148,6 +152,7 @@ class LivePane(QFrame):
         self.wheel.show_wheel(wheel)
         self.view.set_holder(wheel.holder)
         self._show_badge()
+        self._fit()
         if keyboard:
             self._on_left()
 
@@ -155,7 +160,7 @@ class LivePane(QFrame):
         """The agent begins or has ended an action."""
         if not self._seen:
             self._seen = True
-            self.log.show()
+            self._fit()
             self.parts.setSizes([max(1, self.parts.height() * 4 // 5), max(1, self.parts.height() // 5)])
         self.log.see(seen)
         self.view.on_action(seen)
@@ -165,7 +170,8 @@ class LivePane(QFrame):
         words = ngettext("{n} file changed in the sandbox", "{n} files changed in the sandbox", files)
         self.changed.setText(words.format(n=files))
         self.review.setAccessibleDescription(self.changed.text())
-        self.changes.setVisible(files > 0)
+        self._files = files
+        self._fit()
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -216,6 +222,26 @@ class LivePane(QFrame):
             menu.addAction(remedy_words(remedy, phase), partial(self.asked.emit, remedy))
         if menu.isEmpty():
             menu.addAction(_("Nothing for now")).setEnabled(False)
+
+    def _fit(self) -> None:
+        """Where it is low, because a question needs the room below, show less rather than everything
+        squeezed: without list and review, without the picture, at last only the line over it."""
+        room = self.height() - self._bar.sizeHint().height()
+        if self.state.phase == "running":
+            room -= self.wheel.heightForWidth(self.width())
+            self.parts.setVisible(room >= 0)
+            self.view.setVisible(room >= LOW)
+        else:
+            self.parts.setVisible(room >= LOW)
+        room -= ROOM
+        changes = self._files > 0 and room >= self.changes.sizeHint().height()
+        self.changes.setVisible(changes)
+        room -= self.changes.sizeHint().height() if changes else 0
+        self.log.setVisible(self._seen and room >= self.log.minimumHeight())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

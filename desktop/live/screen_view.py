@@ -63,7 +63,7 @@ class ScreenView(QAbstractScrollArea):
         self.hands.left.connect(self.left)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumSize(200, 125)
+        self.setMinimumSize(120, 40)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled)
         self.setAccessibleName(_("Screen of the sandbox"))

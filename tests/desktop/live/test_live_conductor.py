@@ -185,3 +185,23 @@ def test_where_it_is_narrow_another_chat_is_seen_when_it_is_opened(stage: Stage)
     opened(stage)
     stage.window.sidebar.new_requested.emit(False)
     assert stage.window.beside.open
+
+
+def test_in_the_smallest_window_a_question_can_be_answered_over_the_pane(stage: Stage, qtbot: QtBot) -> None:
+    stage.window.resize(720, 480)
+    running(stage)
+    stage.bridge.computed.emit(WheelChanged("user", "s1", True))
+    stage.bridge.computed.emit(action())
+    stage.window.approval.set_pending([asked()])
+    stage.window.approval.fit(480)
+    approve, composer = stage.window.approval.approve, stage.window.composer
+
+    def fits() -> bool:
+        foot = approve.mapTo(stage.window, approve.rect().bottomLeft()).y()
+        return (
+            approve.height() >= approve.minimumSizeHint().height()
+            and foot < composer.mapTo(stage.window, composer.rect().topLeft()).y()
+        )
+
+    qtbot.waitUntil(fits)
+    assert stage.window.height() == 480

@@ -174,3 +174,18 @@ def test_it_fits_a_narrow_place(pane: LivePane, scale: float) -> None:
     pane.resize(440, 480)
     assert pane.wheel.back.mapTo(pane, pane.wheel.back.rect().bottomRight()).x() < 440
     assert pane.view.height() >= 100
+
+
+def test_where_it_is_low_it_shows_less_but_nothing_squeezed(pane: LivePane, qtbot: QtBot) -> None:
+    pane.show_wheel(WheelChanged("user", "s1", True))
+    pane.on_action(action())
+    pane.show_changes(2)
+    parts = {"list": pane.log, "review": pane.changes, "picture": pane.view, "wheel": pane.wheel.back}
+    gone: list[str] = []
+    for height in range(700, 50, -10):
+        pane.resize(620, height)
+        gone += [name for name, part in parts.items() if not part.isVisible() and name not in gone]
+    assert gone == ["list", "review", "picture", "wheel"]
+    assert pane.badge.isVisible()
+    pane.resize(620, 700)
+    qtbot.waitUntil(lambda: all(part.isVisible() for part in parts.values()))

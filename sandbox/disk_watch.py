@@ -67,8 +67,9 @@ class DiskWatch:
 
     async def _watch(self) -> None:
         while self.verdict is None:
-            # An exec that cannot be begun (no process left, the container gone) is tried again.
-            with contextlib.suppress(SandboxError):
+            # An exec that cannot be begun (no process left, the container gone) is tried again, and one that
+            # says lines without end (ValueError) is no watch.
+            with contextlib.suppress(SandboxError, ValueError):
                 await self._look()
             await asyncio.sleep(AGAIN)
 

@@ -143,5 +143,6 @@ def _used(client: Any, number: str) -> int:
                 break
     finally:
         stream.close()
+        stream._response.close()  # its reader holds the socket beside the stream
     counted = said.split()
     return int(counted[0]) * 1024 if counted and counted[0].isdigit() else 0

@@ -46,9 +46,11 @@ STEPS = [
     computer("wait", duration=1.0),
     computer("type", text=TEXT),
     computer("key", text="ctrl+s"),
-    computer("wait", duration=1.5),
+    computer("wait", duration=4.0),
     computer("type", text="/workspace/notes.txt"),
+    computer("wait", duration=1.5),
     computer("key", text="Return"),
+    computer("wait", duration=1.5),
     NEXT,
     call("browser", action="open", url="file:///workspace/form.html"),
     call("browser", action="fill", target="Name", text=NAME),
@@ -137,7 +139,7 @@ def test_the_agent_works_the_user_takes_the_wheel_and_it_goes_on(
     until("the approval", approved)
     until("the text to be typed", lambda: audited(fresh_home, "type"))
     program.picture("computer-2-agent-types")
-    until("the agent to wait", lambda: program.recorded("tool_intent", 11), seconds=120)
+    until("the agent to wait", lambda: program.recorded("tool_intent", 13), seconds=120)
     program.picture("computer-3-agent-waits")
 
     xdotool("mousemove", "1000", "420", "click", "1")

@@ -195,7 +195,7 @@ def test_pause_step_and_go_on(fresh_home: Path) -> None:
             await desk_computer.pause(it.desk)
             assert (it.wheel.holder, it.wheel.paused) == ("agent", True)
             await desk_computer.step(it.desk)
-            assert it.wheel.paused
+            assert (it.wheel.paused, it.wheel.stepping) == (True, True)
             await desk_computer.resume(it.desk)
             assert not it.wheel.paused
             it.stage.desk.held.set()

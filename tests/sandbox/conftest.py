@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import psutil
 import pytest
 
 from installer import containers
@@ -90,10 +91,22 @@ def engine() -> Iterator[Engine]:
     except SandboxError as error:
         missing(f"a container engine ({error.code})")
         raise
+    asyncio.run(found.call(_bury))
     yield found
     left = asyncio.run(found.call(_clear))
     asyncio.run(found.close())
     assert not left, f"left behind: {', '.join(left)}"
+
+
+def _bury(client: Any) -> None:
+    """Remove what runs on this machine left that were killed: their mark names a process that is gone."""
+    everything = {"label": ["orion.test"]}
+    made = [(thing, thing.labels) for thing in client.containers.list(all=True, filters=everything)]
+    made += [(thing, thing.attrs["Labels"]) for thing in client.volumes.list(filters=everything)]
+    for thing, labels in made:
+        mark = labels["orion.test"]
+        if mark.isdigit() and not psutil.pid_exists(int(mark)):
+            thing.remove(force=True)
 
 
 def _clear(client: Any) -> list[str]:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
+from desktop.live.hands import LEAVE
 from desktop.parts import label
 from desktop.theme import spacing
 from resources.translation import _
@@ -48,6 +49,7 @@ def in_the_text() -> list[tuple[str, str]]:
         ("Esc", _("Throw away what is being said, or stop the voice")),
         ("Esc", _("Deny what is asked, stop the answer, or leave a page")),
         ("Ctrl+Enter", _("Approve what is asked")),
+        (LEAVE, _("Leave the picture of the agent's computer")),
         ("F2", _("Rename the chat in the list")),
         ("Del", _("Delete the chat in the list")),
     ]

@@ -23,6 +23,7 @@ from desktop.garbage import Collector
 from desktop.icons import program_icon
 from desktop.imports import leave_alone
 from desktop.instance import Instance
+from desktop.live.live_conductor import LiveConductor
 from desktop.pages import Page, pages
 from desktop.termination import Termination
 from desktop.tray import Tray
@@ -71,6 +72,7 @@ class Desktop(QObject):
         super().__init__()
         app.setWindowIcon(program_icon())
         self._home = home
+        self._workspace = home / "workspace"
         self._faults = Faults(self)
         self._faults.install(home / "logs")
         self._collector = Collector(self)
@@ -85,6 +87,7 @@ class Desktop(QObject):
         self.tray = Tray(program_icon(), self.window)
         self.conductor = Conductor(self.window, self.talks, self.drafts, self.tray)
         self.voice = VoiceConductor(self.window, self.bridge, self.talks)
+        self.live = LiveConductor(self.window, self.bridge, open_at_start=self.state.pane)
         self.conductor.escapes.append(self.voice.take_escape)
         self._connect()
         self._install_commands()
@@ -119,7 +122,8 @@ class Desktop(QObject):
         from desktop.actions import Command, install
         from desktop.commands import commands
 
-        found = commands(self.window, self.conductor, self.talks, self.looks) + self.voice.commands()
+        found = commands(self.window, self.conductor, self.talks, self.looks)
+        found += self.voice.commands() + self.live.commands()
         found.append(Command(_("Command palette"), ("Ctrl+K", "Ctrl+Shift+P"), self._open_palette))
         found.append(Command(_("Keyboard shortcuts"), ("F1", "Ctrl+/"), self._open_keys))
         self._commands = found
@@ -141,7 +145,18 @@ class Desktop(QObject):
         if saved := getattr(made, "saved", None):
             saved.connect(self.looks.take_settings)
             saved.connect(self.voice.take_settings)
+        if decided := getattr(made, "decided", None):
+            decided.connect(self.window.toast.say)
+        if opened := getattr(made, "open_requested", None):
+            opened.connect(self._open_file)
         return made
+
+    def _open_file(self, path: str) -> None:
+        """Open a file of the workspace with the program the desktop has for it."""
+        from PySide6.QtCore import QUrl
+        from PySide6.QtGui import QDesktopServices
+
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._workspace / path)))
 
     # --- what happens ---------------------------------------------------------------------------------
 
@@ -159,6 +174,7 @@ class Desktop(QObject):
             self.window.chats.show_placeholder("loading", _("Starting…"))
 
     def _on_ready(self, overview: dict[str, Any]) -> None:
+        self._workspace = Path(overview["workspace"])
         self.looks.take_settings(overview["settings"])
         self.voice.take_settings(overview["settings"])
         self.window.header.set_choices(overview["profiles"], overview["models"])
@@ -167,6 +183,7 @@ class Desktop(QObject):
         self.talks.begin(overview, self.state.session)
         if self.state.voice:  # those who speak find it ready, once the window has settled
             QTimer.singleShot(SETTLED_MS, self, self.voice.wake)
+        self.live.begin()
         self._collector.keep_soon()
 
     def _on_failed(self, code: str, fields: Fields) -> None:

@@ -23,6 +23,7 @@ from desktop.notices import announce
 from desktop.parts import button, label, restyle
 from desktop.theme import Theme, spacing
 from resources.translation import _, ngettext
+from runtime.pathnames import visible
 
 _OTHERS = 340
 _TARGETS = ("path", "host", "url", "command", "to")
@@ -276,7 +277,12 @@ class ApprovalPanel(QFrame):
 
 
 def _exactly(asked: Asked) -> str:
-    """The diff where there is one that changes a line, else the tool with its exact arguments."""
+    """The diff where there is one that changes a line, else the tool with its exact arguments; what is not
+    seen or turns the order of letters stands there as an escape."""
+    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in _told(asked).split("\n"))
+
+
+def _told(asked: Asked) -> str:
     lines = str(asked["preview"]).splitlines()
     changes = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     if lines and (changes or not lines[0].startswith("---")):
@@ -301,7 +307,7 @@ def _in_words(asked: Asked) -> str:
     """What the call would do, with the file or host it would touch."""
     words = str(asked["summary"] or asked["name"]).removesuffix(".")
     target = next((asked["arguments"][name] for name in _TARGETS if name in asked["arguments"]), None)
-    return f"{words}: {target}" if isinstance(target, str) and target not in words else words
+    return f"{words}: {visible(target)}" if isinstance(target, str) and target not in words else words
 
 
 def _pretty(arguments: Asked) -> str:

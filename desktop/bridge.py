@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QThread, Signal
 
+from desktop.live.frames import FrameBox
 from runtime.errors import OrionError
 from runtime.redaction import plainly
 
@@ -58,21 +59,25 @@ class Bridge(QObject):
     """Owns the thread on which the runtime lives. Created, used and closed on the main thread.
 
     `ready` carries Desk.overview(); `failed` says why there is no runtime; `happened` carries each Event, in
-    order; `spoke` each event of the voice; `refused` carries failures no caller took; `escaped` carries
-    exceptions that are bugs.
+    order; `spoke` each event of the voice; `computed` each of the agent's computer, `pictured` that `frames`
+    holds a newer picture of it; `refused` carries failures no caller took; `escaped` carries exceptions that
+    are bugs.
     """
 
     ready = Signal(object)
     failed = Signal(str, object)
     happened = Signal(object)
     spoke = Signal(object)
+    computed = Signal(object)
+    pictured = Signal()
     refused = Signal(str, object)
     escaped = Signal(object)
     _settled = Signal(int, bool, object)
 
     def __init__(self, home: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thread = _RuntimeThread(home, self)
+        self.frames = FrameBox()
+        self._thread = _RuntimeThread(home, self.frames, self)
         self._replies: dict[int, Reply[Any]] = {}
         self._waiting: list[tuple[int, Callable[[Desk], Awaitable[Any]]]] | None = []
         self._count = 0
@@ -81,6 +86,8 @@ class Bridge(QObject):
         self._thread.failed.connect(self._on_failed, Qt.ConnectionType.QueuedConnection)
         self._thread.happened.connect(self.happened, Qt.ConnectionType.QueuedConnection)
         self._thread.spoke.connect(self.spoke, Qt.ConnectionType.QueuedConnection)
+        self._thread.computed.connect(self.computed, Qt.ConnectionType.QueuedConnection)
+        self._thread.pictured.connect(self.pictured, Qt.ConnectionType.QueuedConnection)
         self._thread.escaped.connect(self.escaped, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
@@ -139,10 +146,13 @@ class _RuntimeThread(QThread):
     failed = Signal(str, object)
     happened = Signal(object)
     spoke = Signal(object)
+    computed = Signal(object)
+    pictured = Signal()
     escaped = Signal(object)
 
-    def __init__(self, home: Path | None, parent: QObject) -> None:
+    def __init__(self, home: Path | None, frames: FrameBox, parent: QObject) -> None:
         super().__init__(parent)
+        self._frames = frames
         self.setObjectName("runtime")
         self._home = home
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -167,6 +177,7 @@ class _RuntimeThread(QThread):
         import asyncio
 
         from desktop.desk import Desk
+        from desktop.desk_computer import DeskComputer
         from runtime.assemble import assemble
 
         loop = asyncio.get_running_loop()
@@ -176,7 +187,8 @@ class _RuntimeThread(QThread):
         if self._stopping:
             return
         async with assemble(self._home, door="window") as runtime:
-            self._desk = Desk(runtime, self.happened.emit, self.spoke.emit)
+            watcher = DeskComputer(runtime, self.computed.emit, self._frames, self.pictured.emit)
+            self._desk = Desk(runtime, self.happened.emit, self.spoke.emit, watcher)
             self.assembled.emit(await self._desk.overview())
             await self._stop.wait()
             desk, self._desk = self._desk, None

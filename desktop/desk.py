@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
+from desktop.desk_computer import DeskComputer
 from desktop.desk_voice import DeskVoice
 from runtime.errors import OrionError
 from runtime.events import Event, Trust
@@ -27,10 +28,12 @@ class Desk:
         runtime: Runtime,
         listener: Callable[[Event], None],
         voice_listener: Callable[[Any], None] = lambda _event: None,
+        computer: DeskComputer | None = None,
     ) -> None:
         self._runtime = runtime
         self._listener = listener
         self.voice = DeskVoice(runtime, voice_listener)
+        self.computer = computer or DeskComputer(runtime, lambda _event: None, None, lambda: None)
         self._sessions: dict[str, Session] = {}
         self._unsubscribe: dict[str, Callable[[], None]] = {}
 
@@ -257,7 +260,9 @@ class Desk:
             await self._sessions.pop(session).close()
 
     async def close(self) -> None:
-        """Let go of the voice and all sessions; running turns are cancelled by their sessions' own close."""
+        """Let go of the voice, the computer and all sessions; running turns are cancelled by their sessions'
+        own close."""
+        self.computer.close()
         await self.voice.close()
         for session in list(self._sessions):
             await self.close_session(session)

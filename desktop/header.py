@@ -32,6 +32,7 @@ class Header(QFrame):
     models_wanted = Signal(object)
     sidebar_requested = Signal()
     find_requested = Signal()
+    computer_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,12 +54,15 @@ class Header(QFrame):
             "sidebar", _("Show the sidebar (Ctrl+B)"), self.sidebar_requested.emit
         )
         find = icon_button("search", _("Find in this chat (Ctrl+F)"), self.find_requested.emit)
+        self.computer = icon_button(
+            "screen", _("Show or hide the agent's computer (Ctrl+Shift+C)"), self.computer_requested.emit
+        )
         row = QHBoxLayout(self)
         row.setContentsMargins(spacing(4), spacing(2), spacing(3), spacing(2))
         row.setSpacing(spacing(1))
         row.addWidget(self.sidebar_button)
         row.addWidget(self.title, 1)
-        for part in (self.private, self.profile, self.model, self.where, find):
+        for part in (self.private, self.profile, self.model, self.where, find, self.computer):
             row.addWidget(part)
         self.private.hide()
         self.sidebar_button.hide()

@@ -42,6 +42,10 @@ def _worker(arguments: list[str]) -> int:
         from voice.worker import main as voice
 
         return voice(arguments[1:])
+    if arguments[:1] == ["ocr"]:
+        from sandbox.ocr_worker import main as ocr
+
+        return ocr(arguments[1:])
     from resources.sentences import sentence
 
     sys.stderr.write(sentence("worker_unknown", name=" ".join(arguments)) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QActionGroup, QPainter, QPaintEvent
@@ -35,6 +36,11 @@ def label(text: str, role: str = "", *, wrap: bool = False, selectable: bool = F
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
     return made
+
+
+def plain_tip(text: str) -> str:
+    """A tooltip that shows exactly `text`: by itself one takes what looks like HTML for that."""
+    return f"<qt>{escape(text)}</qt>"
 
 
 def button(text: str, clicked: Callable[[], object], role: str = "") -> QPushButton:

@@ -54,6 +54,7 @@ class StatusLine(QFrame):
 
     def reset(self, state: str) -> None:
         """Forget the figures of the last session and show `state`."""
+        self._paused = ""
         self.speed.clear()
         self.spent.reset()
         self.context.reset()
@@ -72,7 +73,7 @@ class StatusLine(QFrame):
     def on_event(self, event: Event) -> None:
         match event.body:
             case StateChange(new=new):
-                self._say(_STATES[new]())
+                self._say(self._paused if new == "PAUSED" and self._paused else _STATES[new]())
                 if new == "IDLE":
                     self.progress.hide()
             case ThinkingStart():
@@ -84,8 +85,10 @@ class StatusLine(QFrame):
                 self._say(_("Using {tool}…").format(tool=name))
             case ApprovalRequired():
                 self._say(_("Waits for your decision"))
-            case Paused(paused=True):
-                self._say(_("Paused"))
+            case Paused(paused=paused, reason=reason):
+                self._paused = (reason or _("Paused")) if paused else ""
+                if paused:
+                    self._say(self._paused)
             case ModelState() as model:
                 self._on_model(model)
             case UsageReport() as usage:

@@ -15,6 +15,7 @@ from desktop.chat_stack import ChatStack
 from desktop.composer import Composer
 from desktop.context_bar import ContextPanel
 from desktop.header import Header
+from desktop.live.beside import Beside
 from desktop.notices import Banner, Toast
 from desktop.pages import Page
 from desktop.parts import button, set_icons
@@ -61,6 +62,7 @@ class MainWindow(QMainWindow):
         self.sidebar.page_requested.connect(self.show_page)
         self.header.sidebar_requested.connect(self.toggle_sidebar)
         self.header.find_requested.connect(self.chats.open_find)
+        self.beside.set_scale(theme.scale)
         self._restore()
         set_icons(self, theme)
         self.composer.editor.setFocus()  # what is typed before the runtime is there is not lost
@@ -74,8 +76,8 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.header)
         self.chats.setMinimumHeight(spacing(12))
-        column.addWidget(self.chats, 1)
-        column.addWidget(self._foot())
+        self.beside = Beside(self.chats, self._foot(), self._state.pane_share)
+        column.addWidget(self.beside, 1)
         self.stack.addWidget(self.chat_page)
         main = QWidget()
         main.setObjectName("main")
@@ -135,6 +137,11 @@ class MainWindow(QMainWindow):
         if section and (show_section := getattr(widget, "show_section", None)):
             show_section(section)
 
+    def refresh_page(self, name: str) -> None:
+        """Have a page read anew what it shows, if it was opened before."""
+        if refresh := getattr(self._page_widgets.get(name), "refresh", None):
+            refresh()
+
     def show_chat(self) -> None:
         """Bring the chat back and let the user write."""
         self.stack.setCurrentWidget(self.chat_page)
@@ -160,8 +167,9 @@ class MainWindow(QMainWindow):
         """Pass the theme to every part that draws by itself; the style sheet is set on the application."""
         self.theme = theme
         self._fit_sidebar()
+        self.beside.set_scale(theme.scale)
         parts: list[Any] = [self.sidebar, self.chats, self.approval, self.captions, self.composer]
-        parts += [self.status.context, self.context]
+        parts += [self.status.context, self.context, self.beside.pane]
         for part in (*parts, *self._page_widgets.values()):
             if set_theme := getattr(part, "set_theme", None):
                 set_theme(theme)
@@ -174,6 +182,7 @@ class MainWindow(QMainWindow):
             self.toast if self.toast.offers else None,
             self.sidebar.list,
             self.chats.transcript,
+            self.beside.pane,
             self.approval,
             self.composer.editor,
         ]
@@ -181,8 +190,8 @@ class MainWindow(QMainWindow):
         focused = self.focusWidget()
         here = [n for n, part in enumerate(shown) if focused is part or part.isAncestorOf(focused)]
         target = shown[(here[0] + 1) % len(shown)] if here else self.composer.editor
-        if target is self.toast:
-            self.toast.take_keyboard()
+        if take := getattr(target, "take_keyboard", None):
+            take()
             return
         (self.approval.deny if target is self.approval else target).setFocus(
             Qt.FocusReason.ShortcutFocusReason
@@ -202,6 +211,7 @@ class MainWindow(QMainWindow):
         """What to keep for the next start."""
         self._state.geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         self._state.sidebar = not self.sidebar.isHidden()
+        self._state.pane, self._state.pane_share = self.beside.open, self.beside.share
         return self._state
 
     # --- inside ---------------------------------------------------------------------------------------

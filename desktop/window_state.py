@@ -14,13 +14,16 @@ _log = logging.getLogger("orion.desktop.window_state")
 
 @dataclass(slots=True)
 class WindowState:
-    """`geometry` is Qt's saveGeometry in base64, `voice` whether the voice was used the last time. Theme,
-    text scale and language repeat the settings, so that the first frame looks right before these are read."""
+    """`geometry` is Qt's saveGeometry in base64, `voice` whether the voice was used the last time, `pane`
+    whether the live pane was open and `pane_share` its part of the width, 0–1. Theme, text scale and
+    language repeat the settings, so that the first frame looks right before these are read."""
 
     geometry: str = ""
     sidebar: bool = True
     session: str = ""
     voice: bool = False
+    pane: bool = False
+    pane_share: float = 0.0
     theme: str = "system"
     text_scale: float = 1.0
     language: str = ""

@@ -83,10 +83,14 @@ TESTBED = (
     Need("curl", "curl"),
     Need("procps", "ps"),
     Need("binutils", "objdump"),
+    Need("docker.io", "/usr/sbin/dockerd"),
+    Need("iproute2", "/usr/sbin/ip"),
+    Need("mmdebstrap", "mmdebstrap"),
     *_LIBPYTHON,
 )
 """What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader, a keyring,
-a sound server, a judge of sound files, a client of the speech services."""
+a sound server, a judge of sound files, a client of the speech services, a container engine with the
+Debian that its images begin with."""
 
 
 def missing(needs: Iterable[Need]) -> list[str]:

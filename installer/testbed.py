@@ -1,4 +1,4 @@
-"""Runs a command inside a private desktop (screen, window manager, buses), then removes all of it."""
+"""Runs a command inside a private desktop with a container engine, then removes all of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from installer import system
+from installer import containers, system
 
 SCREEN = "1280x800x24"
 PATIENCE = 20.0
@@ -50,7 +50,8 @@ def main(command: list[str]) -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="orion-testbed-")))
         try:
             environment = _desktop(folder)
-        except TestbedError as problem:
+            environment |= containers.engine(stack, environment, folder)
+        except (TestbedError, containers.EngineError) as problem:
             print(problem, file=sys.stderr)
             return 1
         return _call(command, environment)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
 from runtime.errors import OrionError
-from runtime.events import ApprovalRequired, Trust
+from runtime.events import ApprovalReceived, ApprovalRequired, Trust
 from runtime.messages import JsonObject
+from runtime.outlet import Outlet
 
 Choice = Literal["approve", "deny", "edit", "expired"]
 
@@ -55,6 +57,18 @@ class Approvals:
             return await future
         finally:
             self._open.pop(question.id, None)
+
+    async def inquire(self, question: ApprovalRequired, seconds: float, outlet: Outlet) -> Decision:
+        """Ask and tell the doors behind `outlet`; where none is open, or after `seconds` without an answer,
+        the decision is `expired`."""
+        decision = Decision("expired", door="policy")
+        if outlet.listened:
+            outlet.emit(question)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    decision = await self.ask(question)
+            outlet.emit(ApprovalReceived(question.id, decision.choice, decision.trust, decision.door))
+        return decision
 
     def question(self, approval_id: str) -> ApprovalRequired:
         """The open question. Raises OrionError `approval_gone` when it was answered or withdrawn."""

@@ -17,48 +17,61 @@ from runtime.hooks import Hooks
 from runtime.house import House
 from runtime.journal import Journal
 from runtime.keys import Keys
-from runtime.messages import JsonObject
+from runtime.messages import JsonObject, ToolCall
 from runtime.network import PULL, Network
 from runtime.offers import Offers
 from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
 from runtime.providers.connection import Connection
 from runtime.providers.patience import Patient
-from runtime.providers.provider import PRIVATE, ModelInfo, Provider, Traits
+from runtime.providers.provider import PRIVATE, ModelInfo, NativeTool, Provider, Traits
 from runtime.providers.scripted import ScriptedProvider, load_script
 from runtime.rules import RuleBook
 from runtime.session import Session
 from runtime.sessions import SessionStore
-from runtime.settings import Settings, load_settings, save_settings
+from runtime.settings import Sandbox, Settings, load_settings, save_settings
 from runtime.spending import Spending
+from runtime.tools.bash import Bash
+from runtime.tools.browser import BrowserTool
 from runtime.tools.calculator import Calculator
+from runtime.tools.computer import ComputerTool
+from runtime.tools.computer_elements import ComputerElements
 from runtime.tools.delete_file import DeleteFile
 from runtime.tools.echo import Echo
 from runtime.tools.edit_file import EditFile
 from runtime.tools.list_directory import ListDirectory
 from runtime.tools.read_file import ReadFile
 from runtime.tools.registry import ToolRegistry
+from runtime.tools.run_code import RunCode
 from runtime.tools.runtime_info import RuntimeInfo
 from runtime.tools.search_files import SearchFiles
-from runtime.tools.tool import Tool
+from runtime.tools.str_replace_based_edit_tool import StrReplaceBasedEditTool
+from runtime.tools.tool import Result, Tool
 from runtime.tools.write_file import WriteFile
 from runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from models.library import Library
+    from runtime.agent_computer import AgentComputer
     from runtime.conversation import Conversation
     from runtime.conversation_events import ConversationEvent
     from runtime.ollama_shelf import OllamaShelf
 
 TOOLS: tuple[Callable[[], Tool], ...] = (
+    Bash,
+    BrowserTool,
     Calculator,
+    ComputerElements,
+    ComputerTool,
     DeleteFile,
     Echo,
     EditFile,
     ListDirectory,
     ReadFile,
+    RunCode,
     RuntimeInfo,
     SearchFiles,
+    StrReplaceBasedEditTool,
     WriteFile,
 )
 
@@ -115,7 +128,7 @@ class Runtime:
         self.settings = self._settings()
         self.profiles = Profiles(home.profiles)
         self.sessions = SessionStore(home.sessions, home.index, door)
-        self.hooks = Hooks()
+        self.hooks = Hooks(after_tool=[self._changed])
         self.spending = Spending(home)
         self.network = Network(home)
         self.keys = Keys(home.keys_file)
@@ -124,6 +137,7 @@ class Runtime:
         self.offers = Offers(self.profiles, self._provider, self.models)
         self._shelves: dict[str, OllamaShelf] = {}
         self._open: dict[str, Session] = {}
+        self._private: Session | None = None
         self._conversations: list[Conversation] = []
         self._deleted: set[str] = set()
         self._house = House(
@@ -137,6 +151,8 @@ class Runtime:
             provider=self._provider,
             bounded_iterations=lambda: self.settings.agent.bounded_iterations,
             autonomy=lambda: self.settings.agent.autonomy,
+            computer=lambda: self.computer,
+            native=self._native,
         )
 
     @cached_property
@@ -145,6 +161,41 @@ class Runtime:
         from models.library import Library
 
         return Library((resources.weights_dir(), self.home.weights))
+
+    @cached_property
+    def computer(self) -> AgentComputer:
+        """The agent's own computer, which is off until someone needs it."""
+        from runtime.agent_computer import AgentComputer
+
+        return AgentComputer(self)
+
+    @property
+    def workspace(self) -> Workspace:
+        return self._house.workspace
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The settings of the agent's computer as they are now."""
+        return self.settings.sandbox
+
+    def working(self, session: str) -> Session | None:
+        """The session of that id if it is open in this process."""
+        found = self._private if session == PRIVATE else self._open.get(session)
+        return None if found is None or found.closed else found
+
+    def _changed(self, _call: ToolCall, result: Result) -> Result:
+        """A tool that changed the user's folder: the copy in the computer is no longer up to date."""
+        if "change" in result.details and "computer" in self.__dict__:
+            self.computer.outdated()
+        return result
+
+    def _native(self, model: str) -> tuple[NativeTool, ...]:
+        """The tools of the computer that a service defines itself for `model`, in the size it sees."""
+        from runtime.providers.anthropic_models import native_tools
+        from sandbox.scaling import Scaling
+
+        width, height = Scaling(self.sandbox.screen_width, self.sandbox.screen_height).model
+        return native_tools(model, width, height)
 
     def _settings(self) -> Settings:
         try:
@@ -215,7 +266,8 @@ class Runtime:
             journal = Journal(None)
             journal.append("session", title="")
             journal.append("mode", profile=chosen, model=model)
-            return Session(self._house, PRIVATE, journal, None)
+            self._private = Session(self._house, PRIVATE, journal, None)
+            return self._private
         if session_id is None:
             session_id = self.sessions.create(chosen, model)
         elif session_id in self._open and not self._open[session_id].closed:
@@ -323,6 +375,8 @@ class Runtime:
             await conversation.close()
         for session in self._open.values():
             await session.close()
+        if "computer" in self.__dict__:
+            await self.computer.close()
         for shelf in self._shelves.values():
             await shelf.close()
         for provider in self._providers.values():

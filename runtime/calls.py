@@ -25,6 +25,7 @@ from runtime.events import (
     ToolStart,
 )
 from runtime.exchange import UNKNOWN
+from runtime.gate import Gate
 from runtime.hooks import Hooks
 from runtime.messages import Image, JsonObject, Part, Text, ToolCall
 from runtime.policy import Policy, Verdict, digest
@@ -38,6 +39,8 @@ SETTLE = 0.1
 CANCELLED = Failure(
     "cancelled", "The user cancelled this call while it ran; it may have taken effect in part."
 )
+STRANDED = Failure("error", "This call was not run, because one before it in the same reply failed.")
+SANDBOX = "\0sandbox"
 NOT_STARTED = Failure("cancelled", "The user cancelled before this call began; it was not run.")
 
 
@@ -63,7 +66,8 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What running calls needs of its session; `pausing` is entered while any question waits."""
+    """What running calls needs of its session; `waiting` hears whether a question or a pause holds one up,
+    and each passes the `gate` before it runs."""
 
     registry: ToolRegistry
     policy: Policy
@@ -74,6 +78,7 @@ class Desk:
     context: Callable[[str, Callable[[str], None]], ToolContext]
     waiting: Callable[[bool], None]
     listened: Callable[[], bool]
+    gate: Gate
 
 
 class Calls:
@@ -97,23 +102,25 @@ class Calls:
         self._results: dict[str, Result] = {}
         self._running: set[str] = set()
         self._questions = 0
+        self._stranded = False
 
     async def run(self, calls: list[ToolCall]) -> dict[str, Result]:
         """The results by call id, each in the journal before this returns.
 
         All calls are judged first; the allowed ones start together, the others as they are approved; those
-        on the same path run in their order, so that what one writes the next can read. On cancellation every
-        call without a result gets one of kind cancelled.
+        on the same path run in their order, so that what one writes the next can read, and so do those on
+        the agent's computer, where none is run after one that failed. On cancellation every call without a
+        result gets one of kind cancelled.
         """
         judged = [self._judge(call) for call in calls]
         tasks: list[asyncio.Task[None]] = []
         last: dict[str, asyncio.Task[None]] = {}
         for call, found in zip(calls, judged, strict=True):
-            path = _path(found)
-            task = asyncio.create_task(self._settle(call, found, last.get(path)))
+            lane = _lane(found)
+            task = asyncio.create_task(self._settle(call, found, last.get(lane)))
             tasks.append(task)
-            if path:
-                last[path] = task
+            if lane:
+                last[lane] = task
         try:
             await asyncio.gather(*tasks)
         except asyncio.CancelledError:
@@ -170,6 +177,11 @@ class Calls:
             self._finish(call, found, 0.0)
             return
         prepared, verdict = found
+        if before is not None and verdict.action == "ask":  # the one before may have been allowed for longer
+            verdict = self._desk.policy.judge(prepared.definition, prepared.call.arguments)
+        if self._stranded and prepared.definition.sandboxed:
+            self._finish(call, STRANDED, 0.0)
+            return
         if verdict.action == "deny":
             self._desk.emit(Boundary(call.id, call.name, verdict.rule))
             self._finish(call, Failure("denied", REFUSALS[verdict.rule]), 0.0)
@@ -181,7 +193,8 @@ class Calls:
                 self._finish(call, answer, 0.0)
                 return
             prepared, note = answer
-            started = time.monotonic()
+        await self._pass_gate()
+        started = time.monotonic()
         result = await self._execute(prepared, verdict)
         if note and isinstance(result, Ok):
             result = replace(result, parts=(Text(note), *result.parts))
@@ -274,8 +287,22 @@ class Calls:
             result = after(call, result)
         return result
 
+    async def _pass_gate(self) -> None:
+        """Wait while the session is paused."""
+        gate = self._desk.gate
+        if not gate.waits:
+            await gate.passing(action=True)
+            return
+        self._wait(+1)
+        try:
+            await gate.passing(action=True)
+        finally:
+            self._wait(-1)
+
     def _finish(self, call: ToolCall, result: Result, seconds: float) -> None:
         self._results[call.id] = result
+        tool = self._desk.registry.get(call.name)
+        self._stranded |= isinstance(result, Failure) and tool is not None and tool.definition().sandboxed
         good = isinstance(result, Ok)
         parts = result.parts if isinstance(result, Ok) else (Text(result.message),)
         kind = "" if isinstance(result, Ok) else result.kind
@@ -296,11 +323,13 @@ class Calls:
             self._desk.emit(ToolFailed(call.id, call.name, kind, text, seconds))
 
 
-def _path(found: tuple[Prepared, Verdict] | Failure) -> str:
-    """The path that a judged call is about, or ""."""
+def _lane(found: tuple[Prepared, Verdict] | Failure) -> str:
+    """What calls may not be done side by side with: those on the same path, or on the agent's computer."""
     if isinstance(found, Failure):
         return ""
     prepared = found[0]
+    if prepared.definition.sandboxed:
+        return SANDBOX
     return str(prepared.call.arguments.get(prepared.definition.path_argument, ""))
 
 

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import sys
 import threading
@@ -21,6 +22,7 @@ from runtime.pathnames import WorkspaceError
 
 LOCK_SECONDS = 10.0
 _LEVEL = 3
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _WAIT = 0.002
 
 if sys.platform == "win32":
@@ -109,11 +111,13 @@ class ChangeStore:
         return digest
 
     def holds(self, sha256: str) -> bool:
-        """Whether that content is stored."""
-        return self._object(sha256).exists()
+        """Whether that content is stored; what is no hash names none."""
+        return _SHA256.fullmatch(sha256) is not None and self._object(sha256).exists()
 
     def content(self, sha256: str) -> bytes:
         """A stored content, checked. Raises WorkspaceError `change_content_lost`."""
+        if not _SHA256.fullmatch(sha256):
+            raise WorkspaceError("change_content_lost", hash=sha256[:12])
         try:
             content = zlib.decompress(self._object(sha256).read_bytes())
         except (OSError, zlib.error) as error:

@@ -7,6 +7,7 @@ the content store under their SHA-256.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -178,10 +179,13 @@ def difference(before: Snapshot, after: Snapshot) -> tuple[Entry, ...]:
 
 
 def _moves(gone: dict[str, FileState], new: dict[str, FileState]) -> list[Entry]:
+    sources: dict[FileState, deque[str]] = {}
+    for path, state in sorted(gone.items()):
+        sources.setdefault(state, deque()).append(path)
     entries = []
     for path, state in sorted(new.items()):
-        source = next((old for old in sorted(gone) if gone[old] == state), None)
-        if source is not None and state.size:
+        if state.size and sources.get(state):
+            source = sources[state].popleft()
             entries.append(Entry(path, "moved", state.sha256, state.sha256, state.mode, state.mode, source))
             del gone[source], new[path]
     return entries

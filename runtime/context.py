@@ -60,7 +60,8 @@ def build(
 ) -> Request:
     """The next request of this conversation. A last reply that only repeated calls is not shown again: an
     answer is asked for where the conversation stood before it."""
-    shown, circle = transcript.messages, repeats_itself(transcript.messages)
+    shown, free = transcript.messages, frozenset(tool.name for tool in tools if tool.repeats)
+    circle = repeats_itself(shown, free)
     if circle:
         last = len(shown) - 1
         while not isinstance(shown[last], AssistantMessage):
@@ -80,15 +81,16 @@ def build(
     )
 
 
-def repeats_itself(messages: list[Message]) -> bool:
+def repeats_itself(messages: list[Message], free: frozenset[str] = frozenset()) -> bool:
     """Whether the last reply only asked once more for what had gone well: for calls of the reply before it,
     or for calls made twice before in the same turn. Small models go round in circles until they must answer.
+    Tools in `free` may be called again and again.
     """
     turn = _turn(messages)
     replies = [
         (place, message) for place, message in enumerate(turn) if isinstance(message, AssistantMessage)
     ]
-    if not replies or not replies[-1][1].calls:
+    if not replies or not replies[-1][1].calls or any(call.name in free for call in replies[-1][1].calls):
         return False
     place, last = replies[-1]
     before = replies[-2][1].calls if len(replies) > 1 else ()

@@ -77,7 +77,8 @@ class Exchange:
                 files = ", ".join(data["files"])
                 self._add_user(UserMessage((_text(f"(I took back your change to {files}.)"),)))
             case "note":
-                self._add_user(UserMessage((_text(f"({data['text']})"),)))
+                images = (Image(found["media_type"], found["data"]) for found in data.get("images", ()))
+                self._add_user(UserMessage((*images, _text(f"({data['text']})"))))
             case "compaction":
                 self._compact(data)
             case "recall":

@@ -13,8 +13,9 @@ from runtime.events import Body, Compaction
 from runtime.exchange import shorten
 from runtime.history import History
 from runtime.messages import AssistantMessage, Message, Text, ToolSpec, UserMessage, without_surrogates
+from runtime.pictures import recent
 from runtime.profiles import Profile
-from runtime.providers.provider import Provider, Request
+from runtime.providers.provider import NativeTool, Provider, Request
 from runtime.recall import recall
 from runtime.slimming import called_for, named, slim
 
@@ -35,7 +36,7 @@ RECALL_HEAD = "(From earlier in this conversation: "
 class Fitting:
     """Makes the requests of one turn for the model of `link`. `archive` stores the transcript for reading
     before a cut and returns where, or an empty string where nothing may be stored; `system` gives the prompt
-    with or without tools."""
+    with or without tools; `native` are those that the service defines itself, in place of ours."""
 
     session: str
     link: Link
@@ -44,6 +45,7 @@ class Fitting:
     specs: tuple[ToolSpec, ...]
     archive: Callable[[], str]
     emit: Callable[[Body], None]
+    native: tuple[NativeTool, ...] = ()
 
     @property
     def profile(self) -> Profile:
@@ -110,7 +112,8 @@ class Fitting:
             done = context.used(self.history.transcript.messages)
             left = tuple(tool for tool in called_for(tools, self._asked()) if tool.name not in done)
             request = replace(request, tools=left or tools, answer=not left)
-        return replace(request, max_tokens=int(min(request.max_tokens, window or request.max_tokens)))
+        limit = int(min(request.max_tokens, window or request.max_tokens))
+        return replace(request, messages=recent(request.messages), native=self.native, max_tokens=limit)
 
     def _asked(self) -> str:
         """What the turn is about: the user's last words."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.errors import OrionError
-from runtime.events import UserSaid
+from runtime.events import Notice, UserSaid
 from runtime.journal import Journal, Record
-from runtime.messages import JsonObject
+from runtime.messages import Image, JsonObject
 from runtime.outlet import Outlet
 from runtime.rows import Rows
 from runtime.stimulus import Stimulus
@@ -31,6 +31,13 @@ class History:
         """Append to the journal, then to the transcript; durable as the type demands."""
         record = self.journal.append(type_, **data)
         self.transcript.apply(record)
+        return record
+
+    def note(self, text: str, images: tuple[Image, ...] = ()) -> Record:
+        """What happened beside the conversation, for the model; doors are told that it hears of it."""
+        shown = [{"media_type": image.media_type, "data": image.data} for image in images]
+        record = self.record("note", text=text, **({"images": shown} if shown else {}))
+        self._outlet.emit(Notice("agent_told", {"text": text}))
         return record
 
     def enter(self, stimulus: Stimulus, queued: str = "") -> Record:

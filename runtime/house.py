@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from runtime.chain import Link
 from runtime.errors import OrionError
@@ -12,16 +13,20 @@ from runtime.hooks import Hooks
 from runtime.paths import Home
 from runtime.policy import Autonomy
 from runtime.profiles import Profile, Profiles
-from runtime.providers.provider import Provider
+from runtime.providers.provider import NativeTool, Provider
 from runtime.rules import RuleBook
 from runtime.spending import Spending
 from runtime.tools.registry import ToolRegistry
 from runtime.workspace import Workspace
 
+if TYPE_CHECKING:
+    from runtime.agent_computer import AgentComputer
+
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """`provider` gives the client for a profile and model; the two callables read the present settings."""
+    """`provider` gives the client for a profile and model; the next two callables read the present settings.
+    `computer` is the one the agent works on, `native` the tools a service defines itself for a model."""
 
     home: Home
     profiles: Profiles
@@ -33,6 +38,8 @@ class House:
     provider: Callable[[Profile, str], Provider]
     bounded_iterations: Callable[[], int]
     autonomy: Callable[[], Autonomy]
+    computer: Callable[[], AgentComputer | None] = lambda: None
+    native: Callable[[str], tuple[NativeTool, ...]] = lambda model: ()
 
     def stand_ins(self, profile: Profile) -> Iterator[Link]:
         """Those that answer instead of `profile` while its service cannot be reached, made one by one; a

@@ -22,6 +22,7 @@ from runtime.events import (
     ResponseComplete,
     UsageReport,
 )
+from runtime.gate import Gate
 from runtime.journal import Record
 from runtime.messages import AssistantMessage, Usage
 from runtime.profiles import Profile
@@ -45,7 +46,7 @@ Reason = Literal["complete", "cancelled", "error", "iterations", "budget", "stop
 class Work:
     """What one turn works with. `purse` pays for its model calls; `record` appends to the journal and the
     transcript and returns the record; `admit` lets queued messages in and says whether there were any; `fit`
-    makes the next request, small enough for the model of a link; `gate` is set unless paused."""
+    makes the next request, small enough for the model of a link; `gate` is shut while paused."""
 
     session: str
     profile: Profile
@@ -54,7 +55,7 @@ class Work:
     states: StateMachine
     desk: Desk
     purse: Purse
-    gate: asyncio.Event
+    gate: Gate
     record: Callable[..., Record]
     admit: Callable[[], bool]
     emit: Callable[[Body], None]
@@ -114,9 +115,9 @@ class Turn:
 
     async def _unpaused(self) -> None:
         """Wait at the gate; shown as PAUSED meanwhile."""
-        if not self._work.gate.is_set():
+        if self._work.gate.waits:
             self._work.states.to("PAUSED")
-            await self._work.gate.wait()
+            await self._work.gate.passing()
             self._work.states.back()
 
     async def _run_calls(self) -> bool:

@@ -115,11 +115,13 @@ Message = UserMessage | AssistantMessage | ToolMessage
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as a model is told of it: name, one-paragraph description, JSON Schema of the arguments."""
+    """A tool as a model is told of it: name, one-paragraph description, JSON Schema of the arguments.
+    `repeats`: the same call again is no sign of going round in circles, since the world has moved on."""
 
     name: str
     description: str
     parameters: JsonObject = field(default_factory=dict)
+    repeats: bool = False
 
 
 def without_surrogates(text: str) -> str:

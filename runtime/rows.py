@@ -69,6 +69,8 @@ class Rows:
                 self._notice("history_shortened", record.time, before=data["before"], after=data["after"])
             case "fallback":
                 self._fallback(record)
+            case "note":
+                self._notice("agent_told", record.time, text=data["text"])
             case "error" | "notice":
                 self._notice(data["code"], record.time, **data["fields"])
 

@@ -22,14 +22,14 @@ FIVE_MINUTES = 300.0
 _SHELL_MARKS = frozenset("|&;<>()$`\\\"'\n*?[]#~=%{}!")
 
 
-Kind = Literal["undoable", "path", "host", "command"]
+Kind = Literal["undoable", "sandbox", "path", "host", "command"]
 Scope = tuple[Kind, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`kind` undoable, path, host or command says what `value` means. `until` is seconds since the epoch,
-    0 for no end; `session` is empty for a rule that holds everywhere."""
+    """`kind` undoable, sandbox, path, host or command says what `value` means. `until` is seconds since the
+    epoch, 0 for no end; `session` is empty for a rule that holds everywhere."""
 
     id: str
     tool: str
@@ -42,6 +42,8 @@ class Rule:
         """Whether a call of this tool with these arguments falls under the rule."""
         if self.kind == "undoable":
             return definition.undoable
+        if self.kind == "sandbox":
+            return definition.sandboxed
         if definition.name != self.tool:
             return False
         found = scope(definition, arguments)
@@ -61,6 +63,8 @@ def describe(kind: str, tool: str, value: str) -> str:
     match kind:
         case "undoable":
             return _("every change to the workspace that can be undone")
+        case "sandbox":
+            return _("everything on the agent's own computer, which is cut off from this one")
         case "path":
             return _("{tool} in the folder {value}").format(tool=tool, value=value)
         case "host":
@@ -89,14 +93,18 @@ def offers(definition: Definition, arguments: JsonObject, risk: Risk) -> dict[st
     once = {"once": _("exactly this call")}
     if risk == "high":
         return once
-    if definition.undoable:
-        text = describe("undoable", definition.name, "")
+    if definition.undoable or definition.sandboxed:
+        text = describe(_broad(definition), definition.name, "")
         return {"session": text} | once | {"5min": text}
     found = scope(definition, arguments)
     if found is None:
         return once
     text = describe(found[0], definition.name, found[1])
     return once | {"5min": text, "session": text, "always": text}
+
+
+def _broad(definition: Definition) -> Kind:
+    return "undoable" if definition.undoable else "sandbox"
 
 
 class RuleBook:
@@ -123,9 +131,9 @@ class RuleBook:
             return None
         if trust not in offers(definition, arguments, definition.risk):
             raise OrionError("trust_refused", tool=definition.name, trust=trust)
-        found: Scope = (
-            ("undoable", "") if definition.undoable else scope(definition, arguments) or ("path", ".")
-        )
+        broad = definition.undoable or definition.sandboxed
+        narrow = scope(definition, arguments) or ("path", ".")
+        found: Scope = (_broad(definition), "") if broad else narrow
         until = time.time() + FIVE_MINUTES if trust == "5min" else 0.0
         rule = Rule(
             secrets.token_hex(4), definition.name, *found, until, "" if trust == "always" else session

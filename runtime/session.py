@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from resources.translation import _
-from runtime.approvals import Approvals, Choice, Decision
+from runtime.approvals import Choice, Decision
 from runtime.chain import Chain, Link
 from runtime.errors import OrionError
 from runtime.events import (
@@ -23,6 +23,7 @@ from runtime.events import (
     Trust,
     Undone,
 )
+from runtime.gate import Gate
 from runtime.history import History
 from runtime.house import House
 from runtime.journal import Journal
@@ -54,15 +55,11 @@ class Session:
         self._lock = lock
         self._outlet = Outlet(session_id)
         self._states = StateMachine(self._outlet.emit)
-        self._approvals = Approvals()
-        self._gate = asyncio.Event()
-        self._gate.set()
+        self._gate = Gate()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
         self._history = History(journal, self._outlet)
-        self._bench = Workbench(
-            house, session_id, self.private, self._history, self._outlet, self._states, self._approvals
-        )
+        self._bench = Workbench(house, session_id, self.private, self._history, self._outlet, self._states)
         self._purse = Purse(house.spending, session_id, self.private)
         for record in journal.records:
             if record.type == "approval" and isinstance(rule := record.data.get("rule"), dict):
@@ -110,13 +107,28 @@ class Session:
         return self._task is not None and not self._task.done()
 
     @property
+    def paused(self) -> bool:
+        """Whether it was paused and no `resume` followed."""
+        return self._gate.shut
+
+    @property
+    def stepping(self) -> bool:
+        """Whether it may do one more call of a tool although it is paused."""
+        return self._gate.stepping
+
+    @property
+    def turn(self) -> str:
+        """The id of the turn that runs or was cut off, "" for none."""
+        return self._transcript.turn
+
+    @property
     def interrupted(self) -> bool:
         """Whether a turn was cut off, or a message still waits for one: `continue_` goes on from there."""
         return bool(self._transcript.turn or self._transcript.queued) and not self.busy
 
     @property
     def pending(self) -> list[ApprovalRequired]:
-        return self._approvals.pending
+        return self._bench.approvals.pending
 
     @property
     def last_answer(self) -> str:
@@ -169,18 +181,27 @@ class Session:
             self._task.cancel()
 
     def pause(self, reason: str) -> None:
-        """Let the running step finish and begin no other until `resume`."""
-        if self._gate.is_set():
-            self._gate.clear()
+        """Let the running step and the running calls finish and begin no other until `resume`."""
+        if self._gate.close():
             self._outlet.emit(Paused(True, reason))
 
-    def resume(self, note: str = "") -> None:
-        """Go on after a pause; `note` tells the model what happened meanwhile."""
-        if not self._gate.is_set():
-            if note:
-                self._history.record("note", text=note)
-            self._gate.set()
-            self._outlet.emit(Paused(False, note))
+    def resume(self, note: str = "", images: tuple[Image, ...] = ()) -> None:
+        """Go on after a pause; `note` tells, and `images` show the model what happened meanwhile."""
+        if not self._gate.shut:
+            return
+        if note:
+            self._history.note(note, images)
+        self._gate.open()
+        self._outlet.emit(Paused(False, note))
+
+    def step(self) -> None:
+        """While paused, let the model go on until one more call of a tool was let through."""
+        self._gate.step()
+
+    async def ask(self, question: ApprovalRequired, seconds: float) -> Decision:
+        """Put a question of something other than a call to the user. It counts as answered by nobody
+        (`expired`) after `seconds`, at once where no door is open."""
+        return await self._bench.approvals.inquire(question, seconds, self._outlet)
 
     async def answer(
         self,
@@ -193,7 +214,7 @@ class Session:
         door: str = "window",
     ) -> None:
         """Decide a pending approval; the first answer wins, a later one raises `approval_gone`."""
-        question = self._approvals.question(approval_id)
+        question = self._bench.approvals.question(approval_id)
         rule: Rule | None = None
         tool = self._house.registry.get(question.name)
         if decision == "approve" and tool is not None and question.risk != "high":
@@ -203,7 +224,7 @@ class Session:
         self._history.record(
             "approval", call=approval_id, digest=question.digest, **chosen.as_data(), **extra
         )
-        self._approvals.answer(approval_id, chosen)
+        self._bench.approvals.answer(approval_id, chosen)
 
     def heard(self, answer: str, text: str, *, whole: bool) -> None:
         """Store that of the spoken answer with this record id only `text`, its beginning, was heard, or with
@@ -277,7 +298,7 @@ class Session:
         While questions to the user are open the turn is left as it stands, so that they survive.
         """
         self._closed = True
-        if self._approvals.pending:
+        if self._bench.approvals.pending:
             self._history.journal.close()
         await self._stop()
         self._history.close()
@@ -328,7 +349,7 @@ class Session:
     async def context_stats(self, text: str) -> dict[str, int]:
         """How the model's window would be shared if `text` were said now; see Fitting."""
         link = self._link()
-        return await self._bench.fitting(link, self._house.registry.specs(link.profile)).split(text)
+        return await self._bench.fitting(link, link.profile).split(text)
 
     def _link(self) -> Link:
         """What is chosen here. Raises OrionError where the profile or its provider is gone."""
@@ -338,7 +359,6 @@ class Session:
     def _work(self) -> Work:
         first = self._link()
         profile = first.profile
-        specs = self._house.registry.specs(profile)
         limit = min(profile.policy.max_iterations, self._house.bounded_iterations())
         return Work(
             session=self.id,
@@ -346,12 +366,12 @@ class Session:
             chain=Chain(first, self._house.stand_ins(profile)),
             transcript=self._transcript,
             states=self._states,
-            desk=self._bench.desk(profile, first.model, self.autonomy, limit),
+            desk=self._bench.desk(first, self.autonomy, limit, self._gate),
             purse=self._purse,
             gate=self._gate,
             record=self._history.record,
             admit=self._history.admit,
             emit=self._outlet.emit,
-            fit=lambda link: self._bench.fitting(link, specs).request(),
+            fit=lambda link: self._bench.fitting(link, profile).request(),
             max_iterations=limit,
         )

@@ -167,6 +167,35 @@ class Voice(Section):
     )
 
 
+class Sandbox(Section):
+    """The agent's own computer: a desktop in a container, cut off from this machine."""
+
+    host: str = Field(
+        default="", description="Address of the Docker or Podman engine; empty finds the one on this machine."
+    )
+    memory_mb: int = Field(default=4096, ge=512, le=262_144, description="Most memory of the computer in MB.")
+    cpus: float = Field(
+        default=4.0,
+        ge=0.25,
+        le=256.0,
+        description="Most processor cores of the computer, as far as there are.",
+    )
+    screen_width: int = Field(default=1280, ge=640, le=2560, description="Width of its screen in pixels.")
+    screen_height: int = Field(default=800, ge=480, le=1600, description="Height of its screen in pixels.")
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(), description="Hosts it may reach without asking; it is on no network otherwise."
+    )
+    ports: tuple[str, ...] = Field(
+        default=(), description="Its ports that this machine may open, such as 8888 or 3100:3000."
+    )
+    idle_minutes: float = Field(
+        default=15.0,
+        ge=0.0,
+        le=10_080.0,
+        description="Minutes without use or a viewer after which it stops; 0 means never.",
+    )
+
+
 class Settings(Section):
     """All settings; `version` is the format of the file."""
 
@@ -177,6 +206,7 @@ class Settings(Section):
     sessions: Sessions = Sessions()
     spending: Caps = Caps()
     voice: Voice = Voice()
+    sandbox: Sandbox = Sandbox()
 
 
 def load_settings(path: Path) -> Settings:

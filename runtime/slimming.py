@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -88,12 +89,12 @@ def _whole(tool: ToolSpec) -> ToolSpec:
 
 
 def _brief(tool: ToolSpec) -> ToolSpec:
-    return ToolSpec(tool.name, _first_sentence(tool.description), tool.parameters)
+    return replace(tool, description=_first_sentence(tool.description))
 
 
 def _bare(tool: ToolSpec) -> ToolSpec:
     parameters: JsonObject = _without(tool.parameters, frozenset({"description", "default", "examples"}))
-    return ToolSpec(tool.name, _first_sentence(tool.description), parameters)
+    return replace(tool, description=_first_sentence(tool.description), parameters=parameters)
 
 
 def _fitting(tools: Tools, budget: int, about: str) -> Tools:

@@ -73,7 +73,7 @@ def _children(files: Confined, folder: Parts, *, vanished_is_fine: bool) -> list
         if vanished_is_fine:
             return []
         raise
-    return sorted(item for item in found if not _is_temporary(item[0]))
+    return sorted(item for item in found if not is_temporary(item[0]))
 
 
 def temporary_name(change_id: str, number: int) -> str:
@@ -81,7 +81,8 @@ def temporary_name(change_id: str, number: int) -> str:
     return f".orion-{change_id}-{number}.tmp"
 
 
-def _is_temporary(name: str) -> bool:
+def is_temporary(name: str) -> bool:
+    """Whether `name` is one of those, which no listing shows."""
     return name.startswith(".orion-") and name.endswith(".tmp")
 
 

@@ -236,6 +236,19 @@ class Workspace:
         with self._store.locked():
             return self._store.keep(content)
 
+    def holds(self, sha256: str) -> bool:
+        """Whether that content is stored."""
+        return self._store.holds(sha256)
+
+    def stored(self, sha256: str) -> bytes:
+        """A content that is stored. Raises WorkspaceError `change_content_lost`."""
+        return self._store.content(sha256)
+
+    def remove_folder(self, path: str) -> bool:
+        """Remove a folder if it is there and empty; tells whether it did."""
+        parts = split(path)
+        return bool(parts) and self._files.remove_folder(parts)
+
     def damaged_records(self) -> tuple[int, ...]:
         """Line numbers of the log of changes that cannot be read and are left out."""
         with self._store.locked():

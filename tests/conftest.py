@@ -53,8 +53,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     )
 
 
-def pytest_collection_finish() -> None:
-    """Qt objects must die in the main thread: garbage is collected only there, after each test."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What takes minutes is built before the tests, whose time is limited. Qt objects must die in the main
+    thread: garbage is collected only there, after each test."""
+    from tests.sandbox.prepared import prepare
+
+    if not session.config.option.collectonly:
+        prepare(session.items, lambda line: print(line, file=sys.__stderr__))
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -67,7 +67,10 @@ def raised_in(file: Path) -> Iterator[tuple[str, set[str] | None]]:
         if not isinstance(node, ast.Call):
             continue
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        ours = (called.endswith("Error") and not hasattr(builtins, called)) or called == "sentence"
+        # What a guest says in its PeerErrors stays on the wire; the host gives it a code of its own.
+        ours = called == "sentence" or (
+            called.endswith("Error") and called != "PeerError" and not hasattr(builtins, called)
+        )
         named = {word.arg: word.value for word in node.keywords}
         for value in [*(node.args[:1] if ours else []), *([named["code"]] if "code" in named else [])]:
             code = value.value if isinstance(value, ast.Constant) else None

@@ -99,7 +99,14 @@ AnyRow = UserRow | AssistantRow | ThinkingRow | ToolRow | NoticeRow | ActivityRo
 
 _STOPPED = ("turn_interrupted", "turn_cancelled", "turn_iterations", "turn_budget", "turn_stopped")
 _QUIET = (
-    *("history_shortened", "history_retold", "fallback_taken", "change_undone", "journal_damaged"),
+    *(
+        "agent_told",
+        "history_shortened",
+        "history_retold",
+        "fallback_taken",
+        "change_undone",
+        "journal_damaged",
+    ),
     *("content_left_out", "thinking_left_out", "tools_left_out", "cap_near"),
 )
 

@@ -26,6 +26,7 @@ class Page:
 def pages() -> list[Page]:
     """Every page, in the order of the sidebar."""
     return [
+        Page("review", "review", _("Review"), _review),
         Page("permissions", "shield", _("Permissions"), _permissions),
         Page("services", "key", _("Services"), _services),
         Page("network", "network", _("Network"), _network),
@@ -33,6 +34,12 @@ def pages() -> list[Page]:
         Page("settings", "settings", _("Settings"), _settings),
         Page("about", "about", _("About"), _about),
     ]
+
+
+def _review(bridge: Bridge, theme: Theme) -> QWidget:
+    from desktop.pages.review import ReviewPage
+
+    return ReviewPage(bridge, theme)
 
 
 def _permissions(bridge: Bridge, theme: Theme) -> QWidget:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runtime.checks import extras, machine, model, network, program, speech
+from runtime.checks import extras, machine, model, network, program, sandbox, speech
 from runtime.checks.check import Check
 from runtime.paths import Home
 
@@ -31,4 +31,4 @@ def every_check(home: Home) -> Iterator[Check]:
     yield extras.keyring()
     yield extras.audio()
     yield from speech.speech(home)
-    yield extras.containers()
+    yield sandbox.sandbox(home)

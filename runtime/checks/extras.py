@@ -1,10 +1,9 @@
-"""Checks of parts the program can do without: keyring, sound, containers. They look and set nothing up."""
+"""Checks of parts the program can do without: keyring and sound. They look and set nothing up."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,34 +49,3 @@ def audio(env: Mapping[str, str] | None = None, cards: Path = Path("/proc/asound
         return Check("sound", "ok", listed.partition("]:")[2].strip().splitlines()[0])
     mend = _("Only needed for voice: start PulseAudio or PipeWire, or connect a sound device.")
     return Check("sound", "warn", _("not set up yet: no sound server and no sound card found"), mend)
-
-
-def containers(env: Mapping[str, str] | None = None) -> Check:
-    """A container engine answers, for the computer the agent may use."""
-    env = os.environ if env is None else env
-    address = env.get("DOCKER_HOST", "")
-    mend = _("Only needed for the sandboxed computer: install Docker (Debian: docker.io) and start it.")
-    if address and not address.startswith("unix://"):
-        return Check("containers", "ok", _("Docker at {place} (not tried)").format(place=address))
-    place = Path(address.removeprefix("unix://") or "/var/run/docker.sock")
-    if sys.platform == "win32":
-        found = shutil.which("docker")
-        what = found or _("not set up yet: Docker is not installed")
-        return Check("containers", "ok" if found else "warn", what, "" if found else mend)
-    try:
-        with socket.socket(socket.AF_UNIX) as probe:
-            probe.settimeout(2.0)
-            probe.connect(str(place))
-    except PermissionError:
-        mend = _("Add yourself to the group that may use Docker, then log in again.")
-        return Check(
-            "containers", "warn", _("not set up yet: you may not use Docker at {p}").format(p=place), mend
-        )
-    except OSError:
-        installed = (
-            _("Docker is installed but not running")
-            if shutil.which("docker")
-            else _("Docker is not installed")
-        )
-        return Check("containers", "warn", _("not set up yet: {reason}").format(reason=installed), mend)
-    return Check("containers", "ok", _("Docker at {place}").format(place=place))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from resources.translation import _
-from runtime.cli import exit_codes, keys, network, voice
+from runtime.cli import exit_codes, keys, network, sandbox, voice
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal
 
@@ -42,6 +42,7 @@ app.add_typer(models_app, name="models")
 app.add_typer(network.app, name="network")
 app.add_typer(keys.app, name="keys")
 app.add_typer(voice.app, name="voice")
+app.add_typer(sandbox.app, name="sandbox")
 
 Json = Annotated[bool, typer.Option("--json", help=_("Print JSON for a program to read."))]
 SessionId = Annotated[
@@ -299,7 +300,7 @@ def run(argv: list[str]) -> int:
     ReaderGone and KeyboardInterrupt as the command does."""
     try:
         code = app(
-            argv if argv not in ([], ["sessions"], ["models"], ["voice"]) else [*argv, "--help"],
+            argv if argv not in ([], ["sessions"], ["models"], ["voice"], ["sandbox"]) else [*argv, "--help"],
             prog_name="orion",
             standalone_mode=False,
         )

@@ -25,6 +25,8 @@ class ExitCode(IntEnum):
 
 _CODES = {
     "cli_delete_unconfirmed": ExitCode.APPROVAL,
+    "cli_reset_unconfirmed": ExitCode.APPROVAL,
+    "cli_shell_terminal_needed": ExitCode.USAGE,
     "cli_command_unknown": ExitCode.USAGE,
     "cli_input_empty": ExitCode.USAGE,
     "cli_text_empty": ExitCode.USAGE,

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from runtime.events import Risk
 from runtime.messages import Image, JsonObject, Part, Text, ToolSpec
 from runtime.workspace import Workspace
+
+if TYPE_CHECKING:
+    from runtime.agent_computer import AgentComputer
 
 FailureKind = Literal["invalid", "denied", "error", "timeout", "cancelled", "unknown", "bug"]
 
@@ -56,7 +59,8 @@ class ToolContext:
     """What a call may know and use, passed explicitly to every call.
 
     `emit` streams output to the doors. `facts` describes the run for runtime_info. A tool runs on the
-    event loop and moves blocking work to a thread; cancelling its task stops it.
+    event loop and moves blocking work to a thread; cancelling its task stops it. `computer` is the one of
+    this process, for tools that are `sandboxed`.
     """
 
     session: str
@@ -66,13 +70,16 @@ class ToolContext:
     home: Path
     facts: JsonObject
     emit: Callable[[str], None]
+    computer: AgentComputer | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """The data of a tool. `undoable`: its effect can be taken back by the workspace. `idempotent`: running
     it twice is the same as once, so it may run again after a crash. `path_argument`, `host_argument` and
-    `command_argument` name the argument that a trust rule is bound to."""
+    `command_argument` name the argument that a trust rule is bound to. `sandboxed`: it works on the agent's
+    own computer, where calls are run one after the other, are allowed all together, and may be repeated.
+    `audience`: only models that see pictures, or that do not, are told of it."""
 
     name: str
     description: str
@@ -85,11 +92,13 @@ class Definition:
     path_argument: str = ""
     host_argument: str = ""
     command_argument: str = ""
+    sandboxed: bool = False
+    audience: Literal["", "seeing", "unseeing"] = ""
 
     def spec(self) -> ToolSpec:
         """The tool as a model sees it: a JSON Schema without titles, to spare tokens."""
         schema = self.arguments.model_json_schema()
-        return ToolSpec(self.name, self.description, _untitled(schema))
+        return ToolSpec(self.name, self.description, _untitled(schema), repeats=self.sandboxed)
 
 
 class Tool(Protocol):

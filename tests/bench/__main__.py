@@ -39,6 +39,16 @@ BENCHES = {
     "word_errors": ("word_errors", "words_more", "invented_words"),
     "streaming": ("stream_frame", "stall"),
     "voice_window": ("voice_stall",),
+    "live_frames": ("live_frame_p50", "live_frame_p95", "live_frames_idle", "live_frames_rate"),
+    "live_pane": (
+        "live_pane_p50",
+        "live_pane_p95",
+        "live_pane_rate",
+        "live_pane_stall",
+        "live_pane_idle",
+    ),
+    "screenshot": ("screenshot",),
+    "computer_action": ("computer_action",),
 }
 """Modules of this package, each with `measure(peers)`, and the names of the figures it returns."""
 

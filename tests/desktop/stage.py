@@ -9,6 +9,7 @@ from desktop.conductor import Conductor
 from desktop.conversations import Conversations
 from desktop.drafts import Drafts
 from desktop.icons import program_icon
+from desktop.live.live_conductor import LiveConductor
 from desktop.pages import pages
 from desktop.theme import LIGHT
 from desktop.tray import Tray
@@ -34,6 +35,7 @@ class Stage:
         self.drafts = Drafts(home / "drafts")
         self.conductor = Conductor(self.window, self.talks, self.drafts, Tray(program_icon(), self.window))
         self.voice = VoiceConductor(self.window, self.bridge, self.talks)
+        self.live = LiveConductor(self.window, self.bridge)
         self.conductor.escapes.append(self.voice.take_escape)
         self.window.set_page_maker(lambda page: page.make(self.bridge, LIGHT))
         self.talks.begin(overview(sessions=[listed("s1", "Budget")]), "s1")

@@ -46,6 +46,11 @@ def test_a_diff_that_changes_nothing_gives_way_to_the_arguments(panel: ApprovalP
     assert json.dumps("notes/hello.md") in panel.detail.toPlainText()
 
 
+def test_nothing_hides_in_what_would_be_done(panel: ApprovalPanel) -> None:
+    panel.set_pending([asked(preview="echo \u202etxt.x\u2066\r\tls\n\u200brm x")])
+    assert panel.detail.toPlainText() == "echo \\u202etxt.x\\u2066\\r\tls\n\\u200brm x"
+
+
 def test_its_buttons_show_in_the_lowest_window(panel: ApprovalPanel) -> None:
     panel.set_pending([asked(preview="\n".join(f"+line {n}" for n in range(500)))])
     panel.fit(480)

@@ -12,6 +12,7 @@ from runtime.events import (
     Body,
     Done,
     ModelState,
+    Paused,
     ResponseChunk,
     StateChange,
     ThinkingStart,
@@ -65,3 +66,15 @@ def test_speed_and_fill_are_shown_and_forgotten(qtbot: QtBot) -> None:
     assert status.context.words() == "50 % of 8,192 tokens"
     status.reset("IDLE")
     assert (status.state.text(), status.speed.text(), status.context.words()) == ("Ready", "", "Context")
+
+
+def test_a_pause_says_why_until_it_is_over(qtbot: QtBot) -> None:
+    line = StatusLine(LIGHT)
+    qtbot.addWidget(line)
+    line.on_event(event(Paused(True, "You took the wheel.")))
+    line.on_event(event(StateChange("TOOL_CALLING", "PAUSED")))
+    assert line.state.text() == "You took the wheel."
+    line.on_event(event(Paused(False, "")))
+    line.on_event(event(StateChange("PAUSED", "THINKING")))
+    line.on_event(event(StateChange("TOOL_CALLING", "PAUSED")))
+    assert line.state.text() == "Waits for your decision"

@@ -4,10 +4,10 @@ import json
 import sys
 from typing import Any
 
-import gi  # type: ignore[import-not-found]
+import gi
 
 gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi  # type: ignore[import-not-found]  # noqa: E402
+from gi.repository import Atspi  # noqa: E402
 
 MOST = 3000
 

@@ -45,9 +45,10 @@ def write_profile(
 
 
 class Watch:
-    """A door that keeps every event and lets a test wait for one."""
+    """A door that keeps every event and lets a test wait for one, for at most `patience` seconds."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, patience: float = 20.0) -> None:
+        self.patience = patience
         self.events: list[Event] = []
         self._arrived = asyncio.Event()
         self.stop = session.subscribe(self._take)
@@ -78,7 +79,7 @@ class Watch:
         def holds(body: Body) -> bool:
             return body.type == wanted if isinstance(wanted, str) else wanted(body)
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(self.patience):
             while True:
                 found = [body for body in self.bodies if holds(body)]
                 if len(found) >= count:

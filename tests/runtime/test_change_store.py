@@ -40,6 +40,15 @@ def test_a_content_is_stored_once_compressed_and_checked(tmp_path: Path) -> None
         store.content(digest)
 
 
+@pytest.mark.parametrize("name", ["00/dev/zero", "../../outside", "", "A" * 64, "0" * 65, "00\0"])
+def test_what_is_no_hash_names_no_content_and_opens_no_file(tmp_path: Path, name: str) -> None:
+    store = ChangeStore(tmp_path / "c")
+    store.keep(b"x")
+    assert not store.holds(name)
+    with pytest.raises(WorkspaceError, match="change_content_lost"):
+        store.content(name)
+
+
 def test_a_lost_content_refuses_the_undo_and_leaves_the_file(workspace: Workspace, tmp_path: Path) -> None:
     workspace.write("a", "one")
     made = workspace.write("a", "two")

@@ -26,7 +26,8 @@ GOOD = "name: mine\nprovider: local\nmodel: bundled\n"
 
 def test_the_shipped_profiles_are_good(tmp_path: Path) -> None:
     profiles = Profiles(tmp_path)
-    shipped = {"orion", "orion-claude", "orion-computer", "orion-demo", "orion-local", "orion-ollama"}
+    shipped = {"orion", "orion-claude", "orion-computer", "orion-demo", "orion-local-computer"}
+    shipped |= {"orion-local", "orion-ollama"}
     assert shipped <= set(profiles.names())
     assert profiles.get("orion-computer").computer_use
     assert profiles.notices() == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop.chat.rows import ActivityRow, AssistantRow, NoticeRow, ThinkingRow, ToolRow, UserRow
+from desktop.chat.rows import ActivityRow, AssistantRow, NoticeRow, ThinkingRow, ToolRow, UserRow, notice
 from desktop.chat.transcript import MAX_LOG, Transcript
 from runtime import events as ev
 from tests.desktop.chat.sample import answer, tool, user
@@ -155,3 +155,8 @@ def test_what_was_heard_of_a_spoken_answer_is_known_live_and_stored() -> None:
     stored = Transcript()
     stored.show([answer(text) | {"heard": 10}, answer(text)])
     assert [found.heard for found in stored.rows if isinstance(found, AssistantRow)] == [10, None]
+
+
+def test_what_the_agent_was_told_is_no_fault() -> None:
+    assert notice("agent_told", {"text": "Go on."}, 0.0).level == "quiet"
+    assert notice("model_missing", {}, 0.0).level == "error"

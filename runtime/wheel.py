@@ -87,7 +87,7 @@ class Wheel:
             shown = ", ".join(map(_named, changed[:MOST_FILES])) + (f" and {more} more" if more > 0 else "")
             said += f" Files that changed meanwhile: {shown}."
         if note:
-            said += f" They say: {note}"
+            said += f" They say: {note}" + ("" if note.endswith((".", "!", "?", "…")) else ".")
         if pictures == 2:
             said += " The pictures show the screen before and after."
         elif pictures == 1:

@@ -23,7 +23,7 @@ from runtime.errors import OrionError
 from runtime.hands import Hands
 from runtime.hosts_wanted import HostsWanted
 from runtime.interruptible import Interruptible
-from runtime.machines import Machines, Makers, eyes
+from runtime.machines import Machines, Makers, eyes, owner_of
 from runtime.messages import JsonObject
 from runtime.surroundings import Place, Surroundings
 from runtime.wheel import Wheel
@@ -57,7 +57,8 @@ class AgentComputer:
     def __init__(self, around: Surroundings, makers: Makers | None = None) -> None:
         self._around = around
         self.hosts = HostsWanted(around, lambda: self._wheel.session, self._emit)
-        self._machines = Machines(lambda: around.sandbox, self.hosts.operations, makers)
+        owner = owner_of(around.home.root)
+        self._machines = Machines(lambda: around.sandbox, self.hosts.operations, makers, owner)
         self._life = ComputerLife(
             self._machines,
             around.home.root / "sandbox.lock",

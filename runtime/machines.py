@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
+import platform
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -70,6 +72,12 @@ def eyes() -> Eyes:
     return Eyes((sys.executable, str(launch), "--worker", "ocr"))
 
 
+def owner_of(home: Path) -> str:
+    """A text that stands for `home` on this machine and tells nothing of it."""
+    place = f"{platform.node()} {home.resolve()}"
+    return hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
 def forbidden() -> bool:
     """Whether the environment turns the computer off. The agent never works on the user's own machine."""
     return os.environ.get("COMPUTER_USE_SANDBOX", "true").strip().lower() in ("0", "false", "no", "off")
@@ -78,15 +86,18 @@ def forbidden() -> bool:
 class Machines:
     """The desktop's machine and the one for code. Used from the runtime's loop by AgentComputer alone, which
     changes the desktop's by one call at a time; closed by it. `operations` is what the host serves to the
-    guests. `warning` is what of the last start could not be had and can be done without."""
+    guests. `warning` is what of the last start could not be had and can be done without.
+    `owner` tells the machines of this home from those of others on the same engine."""
 
     def __init__(
         self,
         settings: Callable[[], Sandbox],
         operations: Callable[[], Mapping[str, Operation]],
         makers: Makers | None = None,
+        owner: str = "",
     ) -> None:
         self._settings = settings
+        self._owner = owner
         self._operations = operations
         self._makers = makers or docker()
         self._engine: Engine | None = None
@@ -120,6 +131,7 @@ class Machines:
             cpus=settings.cpus,
             screen=(settings.screen_width, settings.screen_height),
             volume="" if name == NAME else f"{name}-workspace",
+            owner=self._owner,
             labels={"orion.test": mark} if (mark := os.environ.get("ORION_SANDBOX_MARK")) else {},
         )
         return config if desktop else code_machine(config)

@@ -10,6 +10,7 @@ from typing import Any
 
 LABEL = "orion"
 SPEC = "orion.spec"
+OWNER = "orion.owner"
 VOLUME = "orion-sandbox-workspace"
 USER = "1000:1000"
 RELAY = "http://127.0.0.1:3128"
@@ -25,6 +26,7 @@ class MachineConfig:
 
     A machine without `desktop` only runs code. `volume` is what lies at /workspace, by default one that all
     machines of this user share, and `workspace_mb` how large that may grow while somebody is attached.
+    `owner` is whose it all is, where several share an engine: what another's name is on is left alone.
     """
 
     name: str = "orion-sandbox"
@@ -36,6 +38,7 @@ class MachineConfig:
     volume: str = ""
     workspace_mb: int = 10_240
     labels: Mapping[str, str] = field(default_factory=dict)
+    owner: str = ""
     desktop: bool = True
 
     @property
@@ -55,13 +58,21 @@ def code_machine(config: MachineConfig) -> MachineConfig:
         volume=config.workspace,
         workspace_mb=config.workspace_mb,
         labels=config.labels,
+        owner=config.owner,
         desktop=False,
     )
 
 
 def labels(config: MachineConfig) -> dict[str, str]:
     """The labels of everything that belongs to a machine; nothing without them is ever touched."""
-    return {**config.labels, LABEL: "1"}
+    return {**config.labels, LABEL: "1", OWNER: config.owner}
+
+
+def is_ours(found: Mapping[str, str], config: MachineConfig) -> bool:
+    """Whether something with the labels `found` is a machine's, and of the owner of `config` where both name
+    one."""
+    owner = found.get(OWNER, "")
+    return found.get(LABEL) == "1" and (not owner or not config.owner or owner == config.owner)
 
 
 def create_arguments(config: MachineConfig, image: str, host: Mapping[str, Any]) -> dict[str, Any]:

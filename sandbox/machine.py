@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from sandbox import container
-from sandbox.container import LABEL, SPEC, MachineConfig
+from sandbox.container import SPEC, MachineConfig
 from sandbox.disk_watch import DiskWatch
 from sandbox.engine import Engine, hang_up
 from sandbox.errors import SandboxError
@@ -117,7 +117,7 @@ class Machine:
         def say(step: str) -> None:
             loop.call_soon_threadsafe(told, step)
 
-        thing = await self.engine.call(lambda client: _running(client, arguments, say))
+        thing = await self.engine.call(lambda client: _running(client, self.config, arguments, say))
         self._id = thing.id
         return thing
 
@@ -138,20 +138,20 @@ class Machine:
     async def stop(self) -> None:
         """End the container and remove it; /workspace stays. Idempotent."""
         await self.leave()
-        await self.engine.call(lambda client: _remove(client, self.config.name))
+        await self.engine.call(lambda client: _remove(client, self.config))
 
     async def reset(self) -> None:
         """Remove the container and everything on /workspace. Idempotent."""
         await self.stop()
-        await self.engine.call(lambda client: _remove_volume(client, self.config.workspace))
+        await self.engine.call(lambda client: _remove_volume(client, self.config))
 
     async def status(self) -> Status:
         """What is there now. Raises SandboxError only for faults of the engine."""
         host = await self.engine.info()
         image = self._name()
         present = await ImageBuilder().present(self.engine, image)
-        seen = await self.engine.call(lambda client: _seen(client, self.config.name))
-        volume = await self.engine.call(lambda client: _volume_seen(client, self.config.workspace))
+        seen = await self.engine.call(lambda client: _seen(client, self.config))
+        volume = await self.engine.call(lambda client: _volume_seen(client, self.config))
         state = seen.attrs["State"] if seen is not None else {}
         return Status(
             phase="absent" if seen is None else "running" if state.get("Running") else "stopped",
@@ -173,7 +173,7 @@ class Machine:
 
     async def logs(self, lines: int = 200) -> str:
         """The last lines that the machine's own programs wrote; empty where there is no container."""
-        seen = await self.engine.call(lambda client: _seen(client, self.config.name))
+        seen = await self.engine.call(lambda client: _seen(client, self.config))
         if seen is None:
             return ""
         written = await self.engine.call(lambda client: client.api.logs(seen.id, tail=lines))
@@ -196,7 +196,7 @@ class Machine:
                 if not await self._runs():
                     break
                 await asyncio.sleep(0.1)
-            seen = await self.engine.call(lambda client: _seen(client, self.config.name))
+            seen = await self.engine.call(lambda client: _seen(client, self.config))
         except SandboxError as error:
             return error
         state = seen.attrs["State"] if seen is not None else {}
@@ -209,7 +209,7 @@ class Machine:
         return SandboxError("guest_gone", reason=reason)
 
     async def _runs(self) -> bool:
-        seen = await self.engine.call(lambda client: _seen(client, self.config.name))
+        seen = await self.engine.call(lambda client: _seen(client, self.config))
         return seen is not None and seen.id == self._id and seen.status == "running"
 
     def _name(self) -> str:
@@ -226,31 +226,33 @@ class Machine:
 # --- in threads of the engine ------------------------------------------------------------------------------
 
 
-def _seen(client: Any, name: str) -> Any:
-    """The container called `name`, or None. Raises SandboxError name_taken when it is another's."""
+def _seen(client: Any, config: MachineConfig) -> Any:
+    """The container of `config`, or None. Raises SandboxError name_taken when it is another's."""
     import docker.errors
 
     try:
-        seen = client.containers.get(name)
+        seen = client.containers.get(config.name)
     except docker.errors.NotFound:
         return None
-    if seen.labels.get(LABEL) != "1":
-        raise SandboxError("name_taken", name=name)
+    if not container.is_ours(seen.labels, config):
+        raise SandboxError("name_taken", name=config.name)
     return seen
 
 
-def _running(client: Any, arguments: Mapping[str, Any], say: Callable[[str], None]) -> Any:
+def _running(
+    client: Any, config: MachineConfig, arguments: Mapping[str, Any], say: Callable[[str], None]
+) -> Any:
     """The running container of `arguments`; another process may be at the same thing at the same time."""
     import docker.errors
 
-    name, deadline = arguments["name"], time.monotonic() + _GOING
+    deadline = time.monotonic() + _GOING
     while True:
-        seen = _seen(client, name)
+        seen = _seen(client, config)
         try:
             if seen is not None and _is_wanted(seen, arguments):
                 seen.start()
                 return seen
-            _remove(client, name)
+            _remove(client, config)
             say("creating")
             seen = client.containers.create(**arguments)
             say("starting")
@@ -264,7 +266,7 @@ def _running(client: Any, arguments: Mapping[str, Any], say: Callable[[str], Non
                 continue
             if "no space left" in reason.lower():
                 raise SandboxError("engine_disk_full", reason=reason) from error
-            raise SandboxError("start_failed", name=name, reason=reason) from error
+            raise SandboxError("start_failed", name=config.name, reason=reason) from error
         return seen
 
 
@@ -273,12 +275,12 @@ def _is_wanted(seen: Any, arguments: Mapping[str, Any]) -> bool:
     return alive and seen.labels.get(SPEC) == arguments["labels"][SPEC]
 
 
-def _remove(client: Any, name: str) -> None:
+def _remove(client: Any, config: MachineConfig) -> None:
     """Remove the container and wait until it is gone, whoever removes it."""
     import docker.errors
 
     deadline = time.monotonic() + _GOING
-    while (seen := _seen(client, name)) is not None:
+    while (seen := _seen(client, config)) is not None:
         try:
             if seen.status == "running":
                 seen.stop(timeout=_STOP)
@@ -291,21 +293,21 @@ def _remove(client: Any, name: str) -> None:
             time.sleep(0.05)
 
 
-def _volume_seen(client: Any, name: str) -> Any:
+def _volume_seen(client: Any, config: MachineConfig) -> Any:
     import docker.errors
 
     try:
-        seen = client.volumes.get(name)
+        seen = client.volumes.get(config.workspace)
     except docker.errors.NotFound:
         return None
-    if (seen.attrs.get("Labels") or {}).get(LABEL) != "1":
-        raise SandboxError("name_taken", name=name)
+    if not container.is_ours(seen.attrs.get("Labels") or {}, config):
+        raise SandboxError("name_taken", name=config.workspace)
     return seen
 
 
 def _volume(client: Any, config: MachineConfig) -> str:
     """Make the volume where it is not there; returns its identity."""
-    seen = _volume_seen(client, config.workspace)
+    seen = _volume_seen(client, config)
     if seen is None:
         marks = {**container.labels(config), IDENTITY: secrets.token_hex(16)}
         client.volumes.create(name=config.workspace, labels=marks)
@@ -313,10 +315,10 @@ def _volume(client: Any, config: MachineConfig) -> str:
     return str((seen.attrs.get("Labels") or {}).get(IDENTITY) or seen.attrs.get("CreatedAt", ""))
 
 
-def _remove_volume(client: Any, name: str) -> None:
+def _remove_volume(client: Any, config: MachineConfig) -> None:
     import docker.errors
 
-    seen = _volume_seen(client, name)
+    seen = _volume_seen(client, config)
     if seen is None:
         return
     try:
@@ -325,5 +327,5 @@ def _remove_volume(client: Any, name: str) -> None:
         return
     except docker.errors.APIError as error:
         if error.status_code == 409:
-            raise SandboxError("volume_in_use", name=name) from error
+            raise SandboxError("volume_in_use", name=config.workspace) from error
         raise

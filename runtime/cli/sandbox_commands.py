@@ -16,7 +16,7 @@ from resources.translation import _
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal, visible
 from runtime.errors import OrionError
-from runtime.machines import Machines
+from runtime.machines import Machines, owner_of
 from runtime.paths import find_home
 from runtime.settings import Sandbox, load_settings
 from sandbox.errors import SandboxError
@@ -198,7 +198,7 @@ def settings() -> Sandbox:
 def machines() -> Machines:
     """The computer as settings and environment want it; nothing is started."""
     chosen = settings()
-    return Machines(lambda: chosen, dict)
+    return Machines(lambda: chosen, dict, owner=owner_of(find_home().root))
 
 
 def done(work: Awaitable[T]) -> T:

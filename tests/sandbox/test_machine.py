@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -137,6 +138,28 @@ def test_another_ones_container_and_volume_are_left_alone(engine: Engine, config
         finally:
             await engine.call(lambda client: thing.remove(force=True))
             await engine.call(lambda client: client.volumes.get(chosen.workspace).remove())
+
+    asyncio.run(run())
+
+
+def test_a_machine_of_another_home_is_left_alone(engine: Engine, config: Configure) -> None:
+    mine, theirs = (replace(config("home"), owner=owner) for owner in ("mine", "theirs"))
+
+    async def run() -> None:
+        machine, other = Machine(engine, mine), Machine(engine, theirs)
+        try:
+            await machine.up()
+            for work in (other.up, other.stop, other.reset, other.status, other.logs):
+                with pytest.raises(SandboxError) as failed:
+                    await work()
+                assert failed.value.code == "name_taken"
+            await machine.stop()
+            with pytest.raises(SandboxError) as failed:
+                await other.up()
+            assert failed.value.code == "name_taken"
+            assert (await machine.status()).volume_present
+        finally:
+            await machine.reset()
 
     asyncio.run(run())
 

@@ -15,11 +15,18 @@ GRACE = 1.0
 
 
 def begin(tag: str) -> None:
-    """End every process of other guests of the same folder that is older than this one."""
+    """End every process of other guests of the same folder that is older than this one.
+
+    Of two guests that began in the same tick of the clock one goes; what another guest had started by then is
+    older, since a guest takes many ticks to come up.
+    """
     mine, folder = _born(os.getpid()), tag.partition("|")[0]
 
     def older(pid: int, found: str) -> bool:
-        return found != tag and found.partition("|")[0] == folder and (_born(pid), found) < (mine, tag)
+        if found == tag or found.partition("|")[0] != folder:
+            return False
+        born = _born(pid)
+        return born < mine or (born == mine and (found < tag or not _is_guest(pid)))
 
     _end(older)
 
@@ -72,3 +79,12 @@ def _born(pid: int) -> int:
             return int(file.read().rpartition(b")")[2].split()[19])
     except (OSError, IndexError):
         return 0
+
+
+def _is_guest(pid: int) -> bool:
+    """Whether a process is a guest itself, not one that a guest started."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return b"sandbox.guest" in file.read().split(b"\0")
+    except OSError:
+        return False

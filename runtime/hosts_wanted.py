@@ -47,6 +47,23 @@ ENOUGH, REST = 8, 600.0
 """So many hosts refused in so many seconds, and nothing more is asked in that chat until they are over: a
 program that asks for thousands of hosts wears nobody down."""
 
+UNASKED = frozenset(
+    f"{name}.com"
+    for name in (
+        "android.clients.google",
+        "clients1.google",
+        "clients2.google",
+        "clients4.google",
+        "content-autofill.googleapis",
+        "mtalk.google",
+        "optimizationguide-pa.googleapis",
+        "safebrowsing.googleapis",
+        "update.googleapis",
+    )
+)
+"""Hosts that Chromium turns to by itself, for updates and the like, whatever it is told: no question to a
+user is worth that. They are reached only where the user's list names them."""
+
 
 class Neighbourhood(Protocol):
     """What the questions need of their process."""
@@ -105,6 +122,8 @@ class HostsWanted:
             return False
         if self._list().covers(name, port) or self._allowed_for_good(name):
             return True
+        if name in UNASKED:
+            return False
         session = self._worker()
         key, now = (session, name, port), time.monotonic()
         if now < self._allowed.get(key, 0.0):

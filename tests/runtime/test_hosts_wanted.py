@@ -55,6 +55,17 @@ def test_the_users_list_needs_no_question(fresh_home: Path) -> None:
     asyncio.run(listed())
 
 
+def test_what_a_browser_wants_for_itself_is_no_question(fresh_home: Path) -> None:
+    async def housekeeping() -> None:
+        async with _door(fresh_home) as door:
+            assert not await door.hosts.permit("update.googleapis.com", 443)
+            door.runtime.save_settings({"sandbox.allowed_hosts": ["update.googleapis.com"]})
+            assert await door.hosts.permit("Update.GoogleApis.com", 443)
+            assert not door.told
+
+    asyncio.run(housekeeping())
+
+
 def test_allowed_once_holds_for_this_page(fresh_home: Path) -> None:
     async def once() -> None:
         async with _door(fresh_home) as door:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,14 @@ from typing import Any
 import pytest
 
 from installer import containers
+from sandbox.channel import Guest
 from sandbox.container import MachineConfig, code_machine
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError
+from sandbox.guest.call import PeerGone
 from sandbox.image import ImageBuilder
 from sandbox.machine import Machine
+from sandbox.shell import GuestShell, Ran
 from tests.conftest import missing
 from tests.sandbox.conftest import MARK
 from tests.sandbox.private_engine import (
@@ -46,19 +48,27 @@ CMD ["/opt/orion/start"]
 """
 
 
+async def _busy(guest: Guest) -> asyncio.Task[Ran]:
+    """A command that runs for long, and has begun."""
+    begun = asyncio.Event()
+    run = GuestShell(guest.control).run("echo begun; sleep 600", timeout=500, told=lambda _: begun.set())
+    task = asyncio.create_task(run)
+    await begun.wait()
+    return task
+
+
 def _lost(engine: Engine, config: MachineConfig, kill: Callable[[Machine], Coroutine[Any, Any, None]]) -> str:
     """Start, kill in the middle of a call, and start again; returns the code of the loss."""
 
     async def run() -> str:
         machine = Machine(engine, config)
         try:
-            guest = await machine.start()
-            busy = asyncio.create_task(guest.control.call("shell.run", session="s", command="sleep 600"))
+            busy = await _busy(await machine.start())
             lost = asyncio.create_task(machine.wait_lost())
             await kill(machine)
             async with asyncio.timeout(PATIENCE):
                 code = (await lost).code
-                with suppress(Exception):  # whatever it is, the call ends
+                with pytest.raises(PeerGone):
                     await busy
                 again = await machine.start()
                 assert await again.control.call("desk") is not None
@@ -195,12 +205,11 @@ def test_a_killed_engine_is_named_and_comes_back(private: tuple[PrivateEngine, s
 
     async def work(engine: Engine) -> None:
         machine = Machine(engine, _config(image, "engine"))
-        guest = await machine.start()
-        busy = asyncio.create_task(guest.control.call("shell.run", session="s", command="sleep 600"))
+        busy = await _busy(await machine.start())
         lost = asyncio.create_task(machine.wait_lost())
         await asyncio.to_thread(own.kill)
         assert (await lost).code == "engine_gone"
-        with suppress(Exception):  # whatever it is, the call ends
+        with pytest.raises(PeerGone):
             await busy
         await machine.leave()
         with pytest.raises(SandboxError) as failed:

@@ -20,9 +20,6 @@ room, and a page may put anything on its screen."""
 WORDS, STATES = 200, 8
 """Characters of a name, a value or a title, and states of an element, that are taken."""
 
-TYPED_INTO = frozenset({"entry", "text", "password text", "editbar", "spin button", "combo box", "terminal"})
-"""Roles that take text."""
-
 REPLACED = frozenset({"entry", "password text", "editbar", "spin button", "combo box"})
 """Roles whose text is replaced, not added to, by typing into them."""
 

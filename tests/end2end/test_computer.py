@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from sandbox.audit import verify
 from tests.end2end.program import Program, until, xdotool
 from tests.end2end.test_screen_reader import says
 from tests.runtime.scripted_house import call, write_profile
-from tests.sandbox.conftest import config, engine, image
+from tests.sandbox.conftest import config, engine, image, machine
 
-__all__ = ["config", "engine", "image"]
+__all__ = ["config", "engine", "image", "machine"]
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -62,21 +61,6 @@ STEPS = [
     computer("screenshot"),
     {"say": "The note is saved and the form was sent."},
 ]
-
-
-@pytest.fixture
-def machine(image: str, engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The environment that gives the computer of this test a name and a volume of its own."""
-    from sandbox.container import MachineConfig
-    from sandbox.machine import Machine
-
-    name = f"orion-test-{os.getpid()}-g"
-    monkeypatch.setenv("COMPUTER_USE_CONTAINER", name)
-    monkeypatch.setenv("COMPUTER_USE_IMAGE", image)
-    monkeypatch.setenv("ORION_SANDBOX_MARK", str(os.getpid()))
-    yield name
-    left = Machine(engine, MachineConfig(name=name, volume=f"{name}-workspace"))
-    asyncio.run(left.reset())
 
 
 @pytest.fixture

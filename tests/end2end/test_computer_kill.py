@@ -14,15 +14,12 @@ from tests.end2end.test_computer import (
     LONG,
     NEXT,
     computer,
-    config,
-    engine,
-    image,
-    machine,
     programs,
     shown,
     start,
 )
 from tests.runtime.scripted_house import call, write_profile
+from tests.sandbox.conftest import config, engine, image, machine
 
 __all__ = ["config", "engine", "image", "machine", "programs"]
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,27 +18,12 @@ from runtime.tools.tool import Ok, ToolContext
 from sandbox.audit import verify
 from tests.runtime.computer_stage import TOOLS, Seen
 from tests.runtime.scripted_house import Watch, call, talking
-from tests.sandbox.conftest import config, engine, image
+from tests.sandbox.conftest import config, engine, image, machine
 
-__all__ = ["config", "engine", "image"]
+__all__ = ["config", "engine", "image", "machine"]
 
 TEXT = "Zażółć gęślą jaźń\n漢字とかな\nna koniec 🙂"
 SAY: dict[str, Any] = {"say": "Done."}
-
-
-@pytest.fixture
-def machine(image: str, engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The environment that gives the computer of this test a name and a volume of its own."""
-    from sandbox.container import MachineConfig
-    from sandbox.machine import Machine
-
-    name = f"orion-test-{os.getpid()}-e"
-    monkeypatch.setenv("COMPUTER_USE_CONTAINER", name)
-    monkeypatch.setenv("COMPUTER_USE_IMAGE", image)
-    monkeypatch.setenv("ORION_SANDBOX_MARK", str(os.getpid()))
-    yield name
-    left = Machine(engine, MachineConfig(name=name, volume=f"{name}-workspace"))
-    asyncio.run(left.reset())
 
 
 def _computer(action: str, **arguments: Any) -> dict[str, Any]:

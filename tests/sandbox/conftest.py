@@ -172,6 +172,18 @@ def bare_container(
         asyncio.run(machine.reset())
 
 
+@pytest.fixture
+def machine(image: str, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of the container that the whole program makes in this test, with a volume of its own."""
+    name = f"orion-test-{os.getpid()}-whole"
+    monkeypatch.setenv("COMPUTER_USE_CONTAINER", name)
+    monkeypatch.setenv("COMPUTER_USE_IMAGE", image)
+    monkeypatch.setenv("ORION_SANDBOX_MARK", str(os.getpid()))
+    yield name
+    left = Machine(engine, MachineConfig(name=name, volume=f"{name}-workspace"))
+    asyncio.run(left.reset())
+
+
 def _staged(engine: Engine, config: MachineConfig) -> Iterator[Stage]:
     stage = Stage(engine, config)
     try:

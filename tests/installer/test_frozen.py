@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -30,17 +29,21 @@ def program() -> Path:
     return freeze()
 
 
-def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the frozen program with nothing of this environment but its own folders and a bare path."""
-    kept = {
+def bare() -> dict[str, str]:
+    """Nothing of this environment but the program's own folders, and a bare path."""
+    own = {
         name: os.environ[name]
         for name in os.environ
         if name.startswith(("XDG_", "ORION_", "PULSE_", "ALSA_"))
     }
-    bare = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": os.environ["ORION_HOME"]}
+    return own | {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": os.environ["ORION_HOME"]}
+
+
+def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the frozen program to its end."""
     return subprocess.run(
         [str(program), *arguments],
-        env=kept | bare,
+        env=bare(),
         cwd="/",
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -99,12 +102,19 @@ def test_the_frozen_program_speaks_and_understands(
     fresh_home.mkdir(parents=True, exist_ok=True)
     said = run(program, "voice", "say", text, "-o", str(file))
     assert said.returncode == 0, said.stderr
-    with contextmanager(stage)(tmp_path, monkeypatch) as sound, ThreadPoolExecutor() as pool:
-        listens = pool.submit(run, program, "voice", "listen")
-        sound.wait(lambda: "microphone" in sound.listened(), "the microphone to be open")
-        sound.say(file)
-        heard = listens.result()
-    assert missing(text, heard.stdout) <= 1, heard.stderr
+    words, pipe = [str(program), "voice", "listen"], subprocess.PIPE
+    with (
+        contextmanager(stage)(tmp_path, monkeypatch) as sound,
+        subprocess.Popen(words, env=bare(), cwd="/", stdout=pipe, stderr=pipe, text=True) as listens,
+    ):
+        try:
+            assert listens.stderr is not None
+            assert listens.stderr.readline() == "Listening: say something.\n"
+            sound.say(file)
+            heard, troubles = listens.communicate(timeout=100)
+        finally:
+            listens.kill()
+    assert missing(text, heard) <= 1, troubles
 
 
 def test_the_frozen_window_opens(program: Path, display: str) -> None:

@@ -33,7 +33,7 @@ def connect(profile: Profile, keys: Keys, network: Network) -> Connection:
 def known_services(profiles: Profiles, keys: Keys, network: Network) -> list[JsonObject]:
     """Every service known by name, but for one whose address is none, and every address that a profile names
     or a key is kept for, each {"provider", "title", "address", "host", "local", "allowed", "needs_key",
-    "variable", "profiles", "key", "fault"}.
+    "talks", "variable", "profiles", "key", "fault"}.
 
     "key" is as Keys.state gives it, "fault" a code and fields where the keyring did not answer, else None.
     May wait for the keyring, so not for an event loop. Raises OrionError where the index of keys is broken.
@@ -78,6 +78,7 @@ def _service(keys: Keys, network: Network, provider: str, address: str, profiles
         "local": is_local(host),
         "allowed": is_local(host) or network.permits(host),
         "needs_key": services.needs_key(provider, place),
+        "talks": services.talks(provider),
         "variable": services.variables(provider, place)[0],
         "profiles": profiles,
         "key": key,

@@ -11,19 +11,23 @@ from runtime.errors import OrionError
 from runtime.permits import host_name, is_local
 
 OLLAMA_PORT = 11434
-_OPENAI, _ANTHROPIC = "api.openai.com", "api.anthropic.com"
+_OPENAI, _ANTHROPIC, _HUB = "api.openai.com", "api.anthropic.com", "huggingface.co"
+HUB = "huggingface"
+"""The provider from which model files come."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
     """`provider` is its name in profiles, `title` what people call it, `address` where it is unless a profile
-    says otherwise; `variable` is the environment variable its makers use for the key of `place`."""
+    says otherwise; `variable` is the environment variable its makers use for the key of `place`. `talks` is
+    whether conversations are sent to it; one that only hands out files can do without a key."""
 
     provider: str
     title: str
     address: str
     variable: str
     place: str
+    talks: bool = True
 
 
 SERVICES = {
@@ -32,8 +36,14 @@ SERVICES = {
         Service("openai", "OpenAI", f"https://{_OPENAI}/v1", "OPENAI_API_KEY", _OPENAI),
         Service("anthropic", "Anthropic", f"https://{_ANTHROPIC}", "ANTHROPIC_API_KEY", _ANTHROPIC),
         Service("ollama", "Ollama", f"http://127.0.0.1:{OLLAMA_PORT}", "OLLAMA_API_KEY", "ollama.com"),
+        Service(HUB, "Hugging Face", f"https://{_HUB}", "HF_TOKEN", _HUB, talks=False),
     )
 }
+
+
+def talks(provider: str) -> bool:
+    """Whether conversations are sent to the service."""
+    return provider not in SERVICES or SERVICES[provider].talks
 
 
 def title(provider: str) -> str:
@@ -42,9 +52,11 @@ def title(provider: str) -> str:
 
 
 def address(provider: str, base_url: str = "") -> str:
-    """Where the service is: `base_url`, else OLLAMA_HOST for Ollama, else its own address; no slash at the
-    end. Raises OrionError `address_invalid`."""
+    """Where the service is: `base_url`, else OLLAMA_HOST for Ollama or HF_ENDPOINT for Hugging Face, else its own
+    address; no slash at the end. Raises OrionError `address_invalid`."""
     found = base_url.strip()
+    if not found and provider == HUB:
+        found = os.environ.get("HF_ENDPOINT", "").strip()
     if not found and provider == "ollama":
         found = _ollama_host(os.environ.get("OLLAMA_HOST", ""))
     if not found and provider in SERVICES:
@@ -104,10 +116,10 @@ def variables(provider: str, place: str) -> list[str]:
 
 def needs_key(provider: str, place: str) -> bool:
     """Whether asking without a key is hopeless: not for a service without HTTPS or on this machine, as those
-    that people run themselves are; they say so where it is."""
+    that people run themselves are, which say so where it is; nor where most things are for everybody."""
     if place.startswith("http://") or is_local(host_of(place)):
         return False
-    return provider in SERVICES
+    return provider in SERVICES and SERVICES[provider].talks
 
 
 def _shout(name: str) -> str:

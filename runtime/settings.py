@@ -96,6 +96,18 @@ class LocalModel(Section):
     )
 
 
+class Models(Section):
+    """Where models come from and where they lie."""
+
+    hub: str = Field(
+        default="",
+        description="Address that models are searched and fetched at; empty is Hugging Face, or HF_ENDPOINT.",
+    )
+    folders: tuple[str, ...] = Field(
+        default=(), description="More folders in which model files are looked for; nothing is changed there."
+    )
+
+
 class Sessions(Section):
     """How conversations are kept."""
 
@@ -203,6 +215,7 @@ class Settings(Section):
     appearance: Appearance = Appearance()
     agent: Agent = Agent()
     local_model: LocalModel = LocalModel()
+    models: Models = Models()
     sessions: Sessions = Sessions()
     spending: Caps = Caps()
     voice: Voice = Voice()

@@ -162,6 +162,7 @@ class ServiceCard(QFrame):
         self.allow.setAccessibleName(told.format(host=host))
         self.test.setAccessibleName(_("Test {service}").format(service=_name(service)))
         self.test.setToolTip(_("Asks the service for the list of its models"))
+        self.test.setVisible(service.get("talks", True))
         self._even()
 
     def _show_badge(self, service: dict[str, Any]) -> None:
@@ -281,7 +282,11 @@ def _sent(service: dict[str, Any]) -> str:
     host = service["host"]
     if service["local"]:
         return _("It runs on this machine: nothing leaves it by asking here.")
-    if service["allowed"]:
+    if not service.get("talks", True):
+        told = _(
+            "Models are looked for and fetched there: names and searches are sent to {host}, chats never."
+        )
+    elif service["allowed"]:
         told = _(
             "What you write in chats with its models, with pictures and results of tools, is sent to {host}."
         )

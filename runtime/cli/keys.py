@@ -15,7 +15,9 @@ from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal, visible
 from runtime.errors import OrionError
 
-Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help=_("openai, anthropic or ollama."))]
+Provider = Annotated[
+    str, typer.Argument(metavar="PROVIDER", help=_("openai, anthropic, ollama or huggingface."))
+]
 Address = Annotated[
     str, typer.Option("--address", "-a", help=_("Where the service is, if not at its usual address."))
 ]

@@ -74,4 +74,4 @@ def test_an_address_that_is_none_hides_no_other_service(
             rows = known_services(runtime.profiles, runtime.keys, runtime.network)
             return [row["provider"] for row in rows]
 
-    assert set(asyncio.run(work())) == {"openai", "anthropic"}
+    assert set(asyncio.run(work())) == {"openai", "anthropic", "huggingface"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime.errors import OrionError
-from runtime.services import address, needs_key, place, variables
+from runtime.services import address, needs_key, place, talks, variables
 
 
 def test_each_service_has_its_own_address_unless_a_profile_names_another() -> None:
@@ -78,3 +78,19 @@ def test_a_key_is_needed_where_there_is_https() -> None:
     assert not needs_key("ollama", "http://127.0.0.1:11434")
     assert needs_key("ollama", "ollama.com")
     assert not needs_key("openai", "localhost:8443")
+
+
+def test_the_hub_is_where_its_own_variable_says_and_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    assert address("huggingface") == "https://huggingface.co"
+    monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example/")
+    assert address("huggingface") == "https://mirror.example"
+    assert address("huggingface", "http://127.0.0.1:9") == "http://127.0.0.1:9"
+    assert not needs_key("huggingface", "huggingface.co")
+    assert talks("openai")
+    assert not talks("huggingface")
+
+
+def test_the_token_of_the_hub_is_for_the_hub_alone() -> None:
+    assert variables("huggingface", "huggingface.co") == ["HF_TOKEN", "ORION_KEY_HUGGINGFACE"]
+    assert variables("huggingface", "mirror.example") == ["ORION_KEY_HUGGINGFACE_MIRROR_EXAMPLE"]

@@ -19,7 +19,7 @@ from runtime.journal import Journal
 from runtime.keys import Keys
 from runtime.messages import JsonObject, ToolCall
 from runtime.network import PULL, Network
-from runtime.offers import Offers
+from runtime.offers import Offers, files
 from runtime.paths import Home, find_home
 from runtime.profiles import Notice, Profile, Profiles
 from runtime.providers.connection import Connection
@@ -318,27 +318,8 @@ class Runtime:
         return made
 
     def models(self) -> list[JsonObject]:
-        """What a picker offers: {name, path, size, provider, local, default, error}; `default` is the one
-        that profiles mean by "bundled"."""
-        from models.errors import EngineError
-
-        try:
-            default = self.library.find(self.settings.local_model.model).path
-        except EngineError:
-            default = None
-        return [
-            {
-                "name": model.name,
-                "path": str(model.path),
-                "size": model.size,
-                "provider": "local",
-                "local": True,
-                "default": model.path == default,
-                "error": model.error,
-                "fields": dict(model.fields),
-            }
-            for model in self.library.list()
-        ]
+        """What a picker offers of the files on this machine; see offers.files."""
+        return files(self.library, self.settings.local_model.model)
 
     async def choose(self, name: str, session: str = "") -> JsonObject:
         """Let new conversations, or the stored `session`, use the model `name`, which may stand behind its

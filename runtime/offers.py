@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from runtime.errors import OrionError
 from runtime.messages import JsonObject
 from runtime.profiles import Profile, Profiles
 from runtime.providers.provider import ModelInfo, Provider, Traits
+
+if TYPE_CHECKING:
+    from models.library import Library
 
 FRESH = 600.0
 """Seconds for which a list that a service gave is not asked for again."""
@@ -109,3 +113,27 @@ class Offers:
             "error": code,
             "fields": fields,
         }
+
+
+def files(library: Library, chosen: str) -> list[JsonObject]:
+    """The model files on this machine as {name, path, size, provider, local, default, error, fields};
+    `default` is the one that profiles mean by "bundled", which is `chosen` unless that is empty."""
+    from models.errors import EngineError
+
+    try:
+        default = library.find(chosen).path
+    except EngineError:
+        default = None
+    return [
+        {
+            "name": model.name,
+            "path": str(model.path),
+            "size": model.size,
+            "provider": "local",
+            "local": True,
+            "default": model.path == default,
+            "error": model.error,
+            "fields": dict(model.fields),
+        }
+        for model in library.list()
+    ]

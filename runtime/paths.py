@@ -36,6 +36,11 @@ class Home:
         return self.root / "keys.yaml"
 
     @property
+    def exams_file(self) -> Path:
+        """What exams found out about the model files."""
+        return self.root / "exams.json"
+
+    @property
     def profiles(self) -> Path:
         return self.root / "profiles"
 
@@ -59,6 +64,16 @@ class Home:
     @property
     def weights(self) -> Path:
         return self.root / "weights"
+
+    @property
+    def downloads(self) -> Path:
+        """What is being fetched; nothing here is used as a model."""
+        return self.root / "downloads"
+
+    @property
+    def cache(self) -> Path:
+        """What may be deleted at any time."""
+        return self.root / "cache"
 
     @property
     def audit(self) -> Path:

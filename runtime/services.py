@@ -52,8 +52,8 @@ def title(provider: str) -> str:
 
 
 def address(provider: str, base_url: str = "") -> str:
-    """Where the service is: `base_url`, else OLLAMA_HOST for Ollama or HF_ENDPOINT for Hugging Face, else its own
-    address; no slash at the end. Raises OrionError `address_invalid`."""
+    """Where the service is: `base_url`, else OLLAMA_HOST for Ollama or HF_ENDPOINT for Hugging Face, else its
+    own address; no slash at the end. Raises OrionError `address_invalid`."""
     found = base_url.strip()
     if not found and provider == HUB:
         found = os.environ.get("HF_ENDPOINT", "").strip()

@@ -13,7 +13,7 @@ from runtime.hooks import Hooks
 from runtime.paths import Home
 from runtime.policy import Autonomy
 from runtime.profiles import Profile, Profiles
-from runtime.providers.provider import NativeTool, Provider
+from runtime.providers.provider import NativeTool, Notices, Provider
 from runtime.rules import RuleBook
 from runtime.spending import Spending
 from runtime.tools.registry import ToolRegistry
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class House:
     """`provider` gives the client for a profile and model; the next two callables read the present settings.
-    `computer` is the one the agent works on, `native` the tools a service defines itself for a model."""
+    `computer` is the one the agent works on, `native` the tools a service defines itself for a model.
+    `permit` says what to tell before a model is asked, or raises OrionError where it must not be; `preferred`
+    is the model that answers for a profile where one was chosen."""
 
     home: Home
     profiles: Profiles
@@ -40,6 +42,8 @@ class House:
     autonomy: Callable[[], Autonomy]
     computer: Callable[[], AgentComputer | None] = lambda: None
     native: Callable[[str], tuple[NativeTool, ...]] = lambda model: ()
+    permit: Callable[[Link], Notices] = lambda link: ()
+    preferred: Callable[[Profile, str], str] = lambda profile, model: model
 
     def stand_ins(self, profile: Profile) -> Iterator[Link]:
         """Those that answer instead of `profile` while its service cannot be reached, made one by one; a
@@ -47,4 +51,5 @@ class House:
         for name in profile.fallback:
             with suppress(OrionError):
                 other = self.profiles.get(name)
-                yield Link(other, other.model, self.provider(other, other.model))
+                model = self.preferred(other, other.model)
+                yield Link(other, model, self.provider(other, model))

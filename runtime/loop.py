@@ -46,7 +46,8 @@ Reason = Literal["complete", "cancelled", "error", "iterations", "budget", "stop
 class Work:
     """What one turn works with. `purse` pays for its model calls; `record` appends to the journal and the
     transcript and returns the record; `admit` lets queued messages in and says whether there were any; `fit`
-    makes the next request, small enough for the model of a link; `gate` is shut while paused."""
+    makes the next request, small enough for the model of a link; `gate` is shut while paused; `permit`
+    gives what to tell before the model of a link is asked, or raises OrionError where it must not be."""
 
     session: str
     profile: Profile
@@ -60,6 +61,7 @@ class Work:
     admit: Callable[[], bool]
     emit: Callable[[Body], None]
     fit: Callable[[Link], Awaitable[Request]]
+    permit: Callable[[Link], Notices]
     max_iterations: int
 
 
@@ -148,6 +150,7 @@ class Turn:
     async def _stream(self, link: Link, reply: Reply) -> Bill:
         """Let `reply` take what the model says; what that cost. Raises OrionError where a cap forbids it."""
         work = self._work
+        self._notices(work.permit(link))
         work.purse.allow(seller(link), link.model)
         request = await work.fit(link)
         for change in work.desk.hooks.before_model:

@@ -12,6 +12,7 @@ from runtime import yamlfile
 from runtime.errors import Field as ErrorField
 from runtime.errors import OrionError
 from runtime.events import Risk
+from runtime.exam.exam import Role
 from runtime.providers.provider import Effort
 
 Notice = tuple[str, dict[str, ErrorField]]
@@ -58,7 +59,8 @@ class Voice(_Part):
 class Profile(_Part):
     """One profile file. `window_size` is the number of past messages a model is shown, 0 for all that fit;
     `fallback` names the profiles whose models answer, in this order, while the service cannot be reached;
-    `api` chooses between the two ways OpenAI's services speak, empty for the one that suits the address."""
+    `api` chooses between the two ways OpenAI's services speak, empty for the one that suits the address;
+    `role` is what a model on this machine must be able to do by its exam, empty for nothing in particular."""
 
     name: str = Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     provider: str
@@ -66,6 +68,7 @@ class Profile(_Part):
     base_url: str = ""
     api: Literal["", "chat", "responses"] = ""
     effort: Effort = ""
+    role: Literal[""] | Role = ""
     fallback: tuple[str, ...] = ()
     temperature: float = Field(default=0.7, ge=0.0, le=2.0)
     max_tokens: int = Field(default=1024, ge=1, le=1_000_000)

@@ -354,7 +354,8 @@ class Session:
     def _link(self) -> Link:
         """What is chosen here. Raises OrionError where the profile or its provider is gone."""
         profile = self._house.profiles.get(self.profile)
-        return Link(profile, self.model, self._house.provider(profile, self.model))
+        model = self._house.preferred(profile, self.model)
+        return Link(profile, model, self._house.provider(profile, model))
 
     def _work(self) -> Work:
         first = self._link()
@@ -373,5 +374,6 @@ class Session:
             admit=self._history.admit,
             emit=self._outlet.emit,
             fit=lambda link: self._bench.fitting(link, profile).request(),
+            permit=self._house.permit,
             max_iterations=limit,
         )

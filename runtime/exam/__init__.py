@@ -1,0 +1,1 @@
+"""The model exam: two minutes that show what a model file can do on this machine."""

@@ -9,7 +9,7 @@ import time
 import urllib.request
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -35,6 +35,74 @@ class Gate(Protocol):
         """How certificates are checked. Raises OSError."""
         ...
 
+    def tls_now(self) -> ssl.SSLContext:
+        """The same for a thread that may wait for the disk. Raises OSError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Traveller:
+    """Whose requests these are, for the ledger: `library` is the module httpx or httpx2."""
+
+    library: Any
+    gate: Gate
+    who: str
+    purpose: str
+
+    def way(self, request: Any) -> tuple[str, str]:
+        """Host and proxy ("" for none) of a request. Raises HostRefused where the host was not allowed."""
+        host = request.url.raw_host.decode("ascii").lower().rstrip(".")
+        local = is_local(host)
+        if not local and not self.gate.permits(host):
+            raise HostRefused(host)
+        return host, "" if local else proxy_for(request.url.scheme, host)
+
+    def meter(self, request: Any, host: str, proxy: str) -> Meter:
+        """What counts the request; its entry is written. Raises the library's ConnectError where that
+        cannot be."""
+        url = request.url
+        entry = Entry(
+            id=new_id(),
+            time=now(),
+            who=self.who,
+            purpose=self.purpose,
+            host=host,
+            port=url.port or (80 if url.scheme == "http" else 443),
+            method=request.method,
+            local=is_local(host),
+            via=self.library.URL(proxy).netloc.decode("ascii") if proxy else "",
+        )
+        heading = _size(f"{request.method} {url.raw_path.decode('ascii')} HTTP/1.1", request.headers)
+        try:
+            return Meter(self.gate.ledger, entry, heading)
+        except OrionError as error:
+            raise self.library.ConnectError(
+                f"the network ledger cannot be written: {error.fields['reason']}"
+            ) from error
+
+    def secure(self, scheme: str, proxy: str) -> bool:
+        """Whether certificates are needed. Without TLS nothing is trusted, and nothing has to be read to
+        know it."""
+        return scheme == "https" or proxy.startswith("https:")
+
+    def made(self, kind: Any, proxy: str, context: ssl.SSLContext | None) -> Any:
+        """A transport of the library, of `kind` AsyncHTTPTransport or HTTPTransport. Raises ProxyError."""
+        import ssl
+
+        trusted = context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if not proxy:
+            return kind(verify=trusted, trust_env=False)
+        try:
+            way = self.library.Proxy(proxy, ssl_context=trusted if proxy.startswith("https:") else None)
+            return kind(verify=trusted, trust_env=False, proxy=way)
+        except (ValueError, ImportError) as error:
+            raise self.library.ProxyError("the proxy is of a kind that cannot be used") from error
+
+    def unreadable(self, error: OSError) -> Exception:
+        """What to raise where the certificates cannot be read."""
+        made: Exception = self.library.ConnectError(f"the certificates cannot be read: {error}")
+        return made
+
 
 class Meter:
     """Counts one request and writes it into the ledger; `close` may be called several times."""
@@ -50,10 +118,20 @@ class Meter:
         ledger.begin(entry)
 
     async def on_event(self, name: str, info: dict[str, Any]) -> None:
+        """See `on_sign`, of which this is what an asynchronous library wants."""
+        self.on_sign(name, info)
+
+    def on_sign(self, name: str, info: dict[str, Any]) -> None:
         """A sign of the HTTP library; the request for a tunnel through a proxy is not the user's."""
         if name.endswith("send_request_headers.started") and info["request"].method != b"CONNECT":
             self.sent += self._heading
             self._heading = 0
+
+    def on_answer(self, response: Any) -> None:
+        """The first line and the headers of the answer came."""
+        self.status = response.status_code
+        first = f"HTTP/1.1 {response.status_code} {response.reason_phrase}"
+        self.received += _size(first, response.headers)
 
     def on_sent(self, size: int) -> None:
         """A piece of the body is handed to the connection."""
@@ -104,51 +182,22 @@ class MeteredTransport:
     def __init__(self, library: Any, gate: Gate, who: str, purpose: str) -> None:
         self._library = library
         self._gate = gate
-        self._who = who
-        self._purpose = purpose
+        self._traveller = Traveller(library, gate, who, purpose)
         self._inner: dict[str, Any] = {}
         self._body = type("CountedBody", (_Counted, library.AsyncByteStream), {})
 
     async def handle_async_request(self, request: Any) -> Any:
         """Send a request. Raises HostRefused before anything is opened, else what the library raises."""
-        host = request.url.raw_host.decode("ascii").lower().rstrip(".")
-        local = is_local(host)
-        if not local and not self._gate.permits(host):
-            raise HostRefused(host)
-        proxy = "" if local else proxy_for(request.url.scheme, host)
+        host, proxy = self._traveller.way(request)
         with ExitStack() as unless_handed_on:
-            meter = self._meter(request, host, proxy)
+            meter = self._traveller.meter(request, host, proxy)
             unless_handed_on.callback(meter.close)
             transport = await self._transport(request.url.scheme, proxy)
             response = await transport.handle_async_request(self._metered(request, meter))
-            meter.status = response.status_code
-            meter.received += _size(
-                f"HTTP/1.1 {response.status_code} {response.reason_phrase}", response.headers
-            )
+            meter.on_answer(response)
             response.stream = self._body(response.stream, meter.on_received, meter.close)
             unless_handed_on.pop_all()
         return response
-
-    def _meter(self, request: Any, host: str, proxy: str) -> Meter:
-        url = request.url
-        entry = Entry(
-            id=new_id(),
-            time=now(),
-            who=self._who,
-            purpose=self._purpose,
-            host=host,
-            port=url.port or (80 if url.scheme == "http" else 443),
-            method=request.method,
-            local=is_local(host),
-            via=self._library.URL(proxy).netloc.decode("ascii") if proxy else "",
-        )
-        heading = _size(f"{request.method} {url.raw_path.decode('ascii')} HTTP/1.1", request.headers)
-        try:
-            return Meter(self._gate.ledger, entry, heading)
-        except OrionError as error:
-            raise self._library.ConnectError(
-                f"the network ledger cannot be written: {error.fields['reason']}"
-            ) from error
 
     def _metered(self, request: Any, meter: Meter) -> Any:
         return self._library.Request(
@@ -169,21 +218,12 @@ class MeteredTransport:
         return self._inner[key]
 
     async def _made(self, scheme: str, proxy: str) -> Any:
-        import ssl
-
-        library = self._library
+        traveller = self._traveller
         try:
-            # Without TLS nothing is trusted, and nothing has to be read to know it.
-            secure = scheme == "https" or proxy.startswith("https:")
-            context = await self._gate.tls() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            if not proxy:
-                return library.AsyncHTTPTransport(verify=context, trust_env=False)
-            way = library.Proxy(proxy, ssl_context=context if proxy.startswith("https:") else None)
-            return library.AsyncHTTPTransport(verify=context, trust_env=False, proxy=way)
+            context = await self._gate.tls() if traveller.secure(scheme, proxy) else None
         except OSError as error:
-            raise library.ConnectError(f"the certificates cannot be read: {error}") from error
-        except (ValueError, ImportError) as error:
-            raise library.ProxyError("the proxy is of a kind that cannot be used") from error
+            raise traveller.unreadable(error) from error
+        return traveller.made(self._library.AsyncHTTPTransport, proxy, context)
 
     async def aclose(self) -> None:
         """Close every connection."""

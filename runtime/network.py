@@ -31,8 +31,8 @@ CONNECTING = 15.0
 class Network:
     """Clients for the other parts of the program, the permissions they need and what they did.
 
-    Made by `assemble`; nothing is read or opened before it is used. The clients are used from one event loop
-    and closed by those who asked for them; everything else may be called from any thread.
+    Made by `assemble`; nothing is read or opened before it is used. Clients but the blocking one are used
+    from one event loop; those who asked for them close them. Everything else may be called from any thread.
     """
 
     def __init__(self, home: Home) -> None:
@@ -61,6 +61,18 @@ class Network:
         client: httpx.AsyncClient = self._client(httpx, who, purpose, silence)
         return client
 
+    def blocking_client(self, who: str, *, purpose: str, silence: float = SILENCE) -> httpx2.Client:
+        """The same for work in threads, any number of which may use it at a time."""
+        import httpx2
+
+        from runtime.blocking_metering import BlockingMeteredTransport
+
+        return httpx2.Client(
+            transport=BlockingMeteredTransport(self, who, purpose),
+            timeout=httpx2.Timeout(silence, connect=min(CONNECTING, silence)),
+            trust_env=False,
+        )
+
     def _client(self, library: Any, who: str, purpose: str, silence: float) -> Any:
         # Without trust_env the library reads neither ~/.netrc nor the proxies, which the transport sees to.
         return library.AsyncClient(
@@ -76,9 +88,10 @@ class Network:
         """
         if self._tls is not None:
             return self._tls
-        return await asyncio.to_thread(self._made_tls)
+        return await asyncio.to_thread(self.tls_now)
 
-    def _made_tls(self) -> ssl.SSLContext:
+    def tls_now(self) -> ssl.SSLContext:
+        """The same for a thread that may wait for the disk."""
         import httpx2
 
         with self._making:

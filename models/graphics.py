@@ -13,7 +13,7 @@ from models.gguf import Header
 CARD_BATCH = 512
 """Tokens of a prompt that a card evaluates at once."""
 
-_KINDS = (1, 2)
+KINDS = (1, 2)
 """ggml_backend_dev_type of cards with memory of their own and of those that share it (ggml-backend.h)."""
 
 _PART = 0.9
@@ -35,16 +35,16 @@ def cards(api: Any) -> tuple[Card, ...]:
     """The cards that the bindings module `api` can use; none with a build for the processor alone."""
     if not api.llama_supports_gpu_offload():
         return ()
-    count = _function(api, "ggml_backend_dev_count", ctypes.c_size_t)
-    get = _function(api, "ggml_backend_dev_get", ctypes.c_void_p, ctypes.c_size_t)
-    kind = _function(api, "ggml_backend_dev_type", ctypes.c_int, ctypes.c_void_p)
-    name = _function(api, "ggml_backend_dev_description", ctypes.c_char_p, ctypes.c_void_p)
+    count = native_function(api, "ggml_backend_dev_count", ctypes.c_size_t)
+    get = native_function(api, "ggml_backend_dev_get", ctypes.c_void_p, ctypes.c_size_t)
+    kind = native_function(api, "ggml_backend_dev_type", ctypes.c_int, ctypes.c_void_p)
+    name = native_function(api, "ggml_backend_dev_description", ctypes.c_char_p, ctypes.c_void_p)
     size = ctypes.POINTER(ctypes.c_size_t)
-    memory = _function(api, "ggml_backend_dev_memory", None, ctypes.c_void_p, size, size)
+    memory = native_function(api, "ggml_backend_dev_memory", None, ctypes.c_void_p, size, size)
     found: list[Card] = []
     for at in range(count()):
         device = get(at)
-        if kind(device) in _KINDS:
+        if kind(device) in KINDS:
             free, total = ctypes.c_size_t(), ctypes.c_size_t()
             memory(device, ctypes.byref(free), ctypes.byref(total))
             found.append(Card((name(device) or b"").decode("utf-8", "replace"), int(free.value)))
@@ -69,7 +69,7 @@ def usable(there: tuple[Card, ...]) -> int:
     return int(_PART * sum(card.free for card in there))
 
 
-def _function(api: Any, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+def native_function(api: Any, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
     """A function of ggml by name. The symbols of the libraries that libllama needs are reached through it,
     but not on Windows, where the bindings of ggml are asked."""
     try:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import struct
 from array import array
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from models import shards
 from models.errors import EngineError
 
 _SCALARS = {
@@ -52,7 +55,8 @@ TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
 @dataclass(frozen=True, slots=True)
 class Header:
     """The facts of a model file. `metadata` holds scalars, strings and numeric arrays; arrays of strings
-    (the vocabulary) are skipped and stand as their length."""
+    (the vocabulary) are skipped and stand as their length. A split model has one header: the path and the
+    metadata of its first part, the sums of all."""
 
     path: Path
     size: int
@@ -63,6 +67,14 @@ class Header:
     quantisation: str
     matrices: dict[str, int] = field(default_factory=dict)
     """Bytes of the matrices with a multiple of eight rows, by tensor type; without the table of tokens."""
+    types: dict[str, int] = field(default_factory=dict)
+    """Bytes of all tensors, by tensor type."""
+    parameters: int = 0
+    """Numbers in all tensors."""
+    seeing: int = 0
+    """Tensors of a picture encoder."""
+    parts: tuple[Path, ...] = ()
+    """The files of the model, in order; one unless it is split."""
 
     @property
     def architecture(self) -> str:
@@ -89,19 +101,82 @@ class Header:
 
 
 def read_header(path: Path) -> Header:
-    """The checked header of `path`.
+    """The checked header of `path`; of a split model all parts are read, whichever one is named.
 
-    EngineError: model_file_missing, model_file_not_gguf (with a reason) or model_file_truncated (with the
-    size there is and the size the header promises).
+    EngineError: model_file_missing, model_file_part_missing, model_file_part_misnamed, model_file_not_gguf
+    (with a reason) or model_file_truncated (with the size there is and the size the header promises).
     """
+    header = _read(path)
+    count = header.metadata.get("split.count", 1)
+    if count in (0, 1):
+        return header
+    part = shards.part_of(path)
+    if part is None or part.count != count:
+        raise EngineError(
+            "model_file_part_misnamed", path=str(path), number=_announced(header, "no") + 1, count=str(count)
+        )
+    return _joined([header if number == part.number else _read(part.path(number)) for number in _order(part)])
+
+
+def _order(part: shards.Part) -> range:
+    return range(1, part.count + 1)
+
+
+def _read(path: Path) -> Header:
+    """The header of one file."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
             return _Reader(path, size, file).header()
     except (FileNotFoundError, IsADirectoryError) as error:
+        part = shards.part_of(path)
+        if part is not None and part.count > 1:
+            raise shards.missing(path, part.number, part.count) from error
         raise EngineError("model_file_missing", path=str(path)) from error
     except OSError as error:
         raise EngineError("model_load_failed", path=str(path), reason=str(error)) from error
+
+
+def _joined(headers: list[Header]) -> Header:
+    """The header of a split model from those of its parts, in order."""
+    first = headers[0]
+    for number, header in enumerate(headers):
+        if (_announced(header, "no"), _announced(header, "count")) != (number, len(headers)):
+            reason = f"it does not say that it is part {number + 1} of {len(headers)}"
+            raise EngineError("model_file_not_gguf", path=str(header.path), reason=reason)
+    tensors, promised = sum(header.tensors for header in headers), _announced(first, "tensors.count")
+    if tensors != promised:
+        reason = f"its parts hold {tensors} tensors and should hold {promised}"
+        raise EngineError("model_file_not_gguf", path=str(first.path), reason=reason)
+    types = _summed(header.types for header in headers)
+    return replace(
+        first,
+        size=sum(header.size for header in headers),
+        tensors=tensors,
+        tensor_bytes=sum(header.tensor_bytes for header in headers),
+        quantisation=_commonest(types),
+        matrices=_summed(header.matrices for header in headers),
+        types=types,
+        parameters=sum(header.parameters for header in headers),
+        seeing=sum(header.seeing for header in headers),
+        parts=tuple(header.path for header in headers),
+    )
+
+
+def _announced(header: Header, key: str) -> int:
+    found = header.metadata.get(f"split.{key}", -1)
+    return found if isinstance(found, int) else -1
+
+
+def _summed(tables: Iterable[dict[str, int]]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for table in tables:
+        found.update(table)
+    return dict(found)
+
+
+def _commonest(types: dict[str, int]) -> str:
+    return max(types, key=lambda name: types[name], default="")
 
 
 @dataclass(slots=True)
@@ -114,6 +189,8 @@ class _Reader:
     at: int = 0
     types: dict[str, int] = field(default_factory=dict)
     matrices: dict[str, int] = field(default_factory=dict)
+    parameters: int = 0
+    seeing: int = 0
 
     def header(self) -> Header:
         if self.size < 24 or self.take(4) != b"GGUF":
@@ -137,8 +214,20 @@ class _Reader:
             raise EngineError(
                 "model_file_truncated", path=str(self.path), size=self.size, expected=start + end
             )
-        quantisation = max(self.types, key=lambda name: self.types[name], default="")
-        return Header(self.path, self.size, version, metadata, tensors, end, quantisation, self.matrices)
+        return Header(
+            path=self.path,
+            size=self.size,
+            version=version,
+            metadata=metadata,
+            tensors=tensors,
+            tensor_bytes=end,
+            quantisation=_commonest(self.types),
+            matrices=self.matrices,
+            types=self.types,
+            parameters=self.parameters,
+            seeing=self.seeing,
+            parts=(self.path,),
+        )
 
     def table(self, count: int) -> int:
         """Read the tensor table; the end of the last tensor, counted from the start of the data."""
@@ -154,6 +243,8 @@ class _Reader:
             name, block, block_bytes = TENSOR_TYPES.get(kind, (f"type {kind}", 1, 0))
             bytes_ = -(-values // block) * block_bytes
             self.types[name] = self.types.get(name, 0) + bytes_
+            self.parameters += values
+            self.seeing += tensor.startswith(("v.", "mm."))
             if dimensions > 1 and sides[1] % 8 == 0 and not tensor.startswith("token_embd"):
                 self.matrices[name] = self.matrices.get(name, 0) + bytes_
             end = max(end, offset + bytes_)

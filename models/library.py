@@ -3,20 +3,54 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, Protocol
 
+from models import shards
 from models.errors import EngineError, Field
-from models.gguf import read_header
+from models.gguf import Header, read_header
+from models.places import Origin, Place, Walk, distinct, is_projector, projector_beside
 
 BUNDLED = "bundled"
 """The name that stands for the model shipped with the program."""
 
+Kind = Literal["language", "embedding", "reranker", "projector", "other"]
+"""What a model is for: it answers, turns texts into vectors, ranks them, lets another see; or none."""
+
+_EMBEDDING = (
+    "bert",
+    "eurobert",
+    "gemma-embedding",
+    "jina-bert-v2",
+    "jina-bert-v3",
+    "llama-embed",
+    "modern-bert",
+    "neo-bert",
+    "nomic-bert",
+    "nomic-bert-moe",
+    "t5encoder",
+)
+"""Architectures (llama.cpp) that only turn texts into vectors."""
+
+_VECTORS, _RANK = (1, 2, 3), 4
+"""Values of <architecture>.pooling_type: mean, cls and last token; rank."""
+
+_LONGEST_ARRAY = 1024
+_LONGEST_TITLE = 120
+_MOST_NAMED = 12
+
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model file. `error` is empty, or the code of what is wrong with it, filled by `fields`."""
+    """A model on this machine. `error` is empty, or the code of what is wrong with it, filled by `fields`.
+
+    `path` is what an engine is given: the file, or the first part of a split model. `parts` are all its files
+    in order and `size` their bytes; neither counts the `projector`, through which it sees. `context` is the
+    trained window in tokens, `tools` whether its template speaks of them.
+    """
 
     name: str
     path: Path
@@ -26,99 +60,234 @@ class ModelFile:
     quantisation: str = ""
     error: str = ""
     fields: tuple[tuple[str, Field], ...] = ()
+    kind: Kind = "language"
+    origin: Origin = "orion"
+    parts: tuple[Path, ...] = ()
+    projector: Path | None = None
+    title: str = ""
+    parameters: int = 0
+    tools: bool = False
+
+
+class Store(Protocol):
+    """What another program holds."""
+
+    def places(self, walk: Walk) -> list[Place]:
+        """The models in it, found through `walk` where they lie in folders. Never raises."""
+        ...
+
+
+_Stamp = tuple[tuple[int, int, int], ...]
 
 
 class Library:
-    """The GGUF files below `folders`; the first folder is that of the bundled models.
+    """The GGUF models below `folders`, the first of which is that of the bundled ones; below the folders that
+    `more` names; at the paths that `imported` gives; and in the `stores` of other programs.
 
-    Headers are read once per file and again when size or time of change differ, also those of files elsewhere
-    that `find` is given the path of.
+    Looking again costs a look at each folder and file: folders are read again when their time of change
+    differs, headers when size or time of a file does. May be used from several threads.
     """
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        *,
+        more: Callable[[], Iterable[Path]] = tuple,
+        imported: Callable[[], Iterable[Path]] = tuple,
+        stores: Sequence[Store] = (),
+    ) -> None:
         self._folders = tuple(folders)
-        self._known: dict[tuple[Path, int, int], ModelFile] = {}
-        self._elsewhere: dict[tuple[Path, int, int], ModelFile] = {}
+        self._more = more
+        self._imported = imported
+        self._stores = tuple(stores)
+        self._walk = Walk()
+        self._known: dict[Place, tuple[_Stamp, ModelFile, Header | None]] = {}
 
     def list(self) -> builtins.list[ModelFile]:
-        """Every model file, bundled ones first, then by name; broken ones are listed with their error.
-        Projectors, which have mmproj in their names, belong to models and are not listed."""
-        found: dict[tuple[Path, int, int], ModelFile] = {}
-        for folder in self._folders:
-            for path in sorted(_files(folder), key=lambda path: path.name.lower()):
-                key = _key(path)
-                if key is not None:
-                    found[key] = self._known.get(key) or inspect(path)
-        self._known = found
-        return [*found.values()]
+        """Every model, bundled ones first, then the program's own, then those of others, each by name; broken
+        ones have their error. Names are distinct. Projectors belong to models and are not listed."""
+        places = self._places()
+        found = [self._inspected(place) for place in places]
+        known = self._known
+        self._known = {place: known[place] for place in places if place in known}
+        return [file for file in found if file.kind != "projector"]
+
+    def empty(self) -> bool:
+        """Whether there is no model file at all; opens none."""
+        return not self._places()
 
     def find(self, name: str) -> ModelFile:
-        """The usable model called `name`: a listed name or file name, a path, or "bundled" (also "").
+        """The usable model called `name`: a listed name, a file name or path, or "bundled" (also "") for the
+        first one that answers.
 
         EngineError model_unknown (name, known), model_missing (path) or whatever is wrong with the file.
         """
-        files = self.list()
-        chosen = None
+        places = self._places()
         if name in ("", BUNDLED):
-            whole = [file for file in files if not file.error]
-            chosen = next(iter(whole or files), None)
-            if chosen is None:
-                raise EngineError("model_missing", path=str(self._folders[-1]))
-        else:
-            chosen = next(
-                (file for file in files if name in (file.name, file.path.name, str(file.path))), None
-            )
-            if chosen is None and ("/" in name or name.lower().endswith(".gguf")):
-                chosen = self._inspected(Path(name).expanduser())
-        if chosen is None:
-            raise EngineError("model_unknown", name=name, known=", ".join(file.name for file in files))
-        if chosen.error:
-            raise EngineError(chosen.error, **dict(chosen.fields))
-        return chosen
+            return self._first(places)
+        place = _named(name, places)
+        if place is None:
+            if "/" not in name and not name.lower().endswith(".gguf"):
+                known = ", ".join(place.name for place in places[:_MOST_NAMED])
+                raise EngineError("model_unknown", name=name, known=known)
+            place = _at(Path(name).expanduser(), "imported")
+        return _usable(self._inspected(place))
 
-    def _inspected(self, path: Path) -> ModelFile:
-        """A file outside the folders."""
-        key = _key(path)
-        if key is None:
-            return inspect(path)
-        if key not in self._elsewhere:
-            self._elsewhere[key] = inspect(path)
-        return self._elsewhere[key]
+    def header(self, model: ModelFile) -> Header:
+        """The header of a listed `model`, without its longest lists; read once per file. EngineError."""
+        for stamp, file, header in self._known.copy().values():
+            if file is model and header is not None and stamp == _stamp((*model.parts, model.projector)):
+                return header
+        return read_header(model.path)
+
+    def _places(self) -> builtins.list[Place]:
+        found: builtins.list[Place] = []
+        for number, folder in enumerate(self._folders):
+            found += self._walk.places(folder, "orion" if number else "bundled")
+        found += [_at(path, "imported") for path in self._imported()]
+        for folder in self._more():
+            found += self._walk.places(folder, "imported")
+        for store in self._stores:
+            found += store.places(self._walk)
+        return distinct(found)
+
+    def _first(self, places: builtins.list[Place]) -> ModelFile:
+        broken: ModelFile | None = None
+        for place in places:
+            file = self._inspected(place)
+            if file.kind == "language" and not file.error:
+                return file
+            broken = broken or (file if file.error else None)
+        if broken is None:
+            raise EngineError("model_missing", path=str(self._folders[-1]))
+        return _usable(broken)
+
+    def _inspected(self, place: Place) -> ModelFile:
+        stamp = _stamp((*place.files, place.projector))
+        known = self._known.get(place)
+        if known is None or known[0] != stamp:
+            known = (stamp, *_inspect(place))
+            self._known[place] = known
+        return known[1]
 
 
 def inspect(path: Path) -> ModelFile:
-    """What the header of one file says; never raises for a bad file."""
+    """What the header of one file, or of the split model it belongs to, says; never raises for a bad file."""
+    return _inspect(_at(path, "imported"))[0]
+
+
+def kind_of(header: Header) -> Kind:
+    """What the model of `header` is for."""
+    sort = str(header.metadata.get("general.type", "model"))
+    if header.architecture == "clip" or sort == "mmproj":
+        return "projector"
+    if sort != "model" or not header.metadata.get("tokenizer.ggml.tokens"):
+        return "other"
+    pooling = header.metadata.get(f"{header.architecture}.pooling_type")
+    if pooling == _RANK:
+        return "reranker"
+    return "embedding" if pooling in _VECTORS or header.architecture in _EMBEDDING else "language"
+
+
+def _named(name: str, places: builtins.list[Place]) -> Place | None:
+    """The place that `name` means; its own name counts more than the others it goes by."""
+    for place in places:
+        if name == place.name:
+            return place
+    for place in places:
+        if name in place.also or any(name in (file.name, str(file)) for file in place.files):
+            return place
+    return None
+
+
+def _at(path: Path, origin: Origin) -> Place:
+    """The model that the file at `path` belongs to, with its projector beside it."""
+    part = shards.part_of(path)
+    first = part.path(1) if part and part.path(1).is_file() else path
+    files = shards.part_of(first)
+    parts = files.paths() if part and files and part.count > 1 else (path,)
+    eye = None if is_projector(path) else projector_beside(first)
+    return Place(shards.stem_of(path), parts, origin, eye)
+
+
+def _inspect(place: Place) -> tuple[ModelFile, Header | None]:
+    sizes = _stamp(place.files)
+    file = ModelFile(
+        name=place.name,
+        path=place.files[0],
+        size=place.size or sum(size for _, _, size in sizes),
+        origin=place.origin,
+        parts=place.files,
+        projector=place.projector,
+        title=place.title or place.name,
+        error=place.error,
+        fields=place.fields,
+    )
+    if place.error:
+        return file, None
     try:
-        header = read_header(path)
+        header = read_header(place.files[0])
+        return _described(file, header, place), _slim(header)
     except EngineError as error:
-        key = _key(path)
-        return ModelFile(
-            path.stem, path, key[2] if key else 0, error=error.code, fields=tuple(error.fields.items())
-        )
-    return ModelFile(
-        name=path.stem,
-        path=path,
+        return replace(file, error=error.code, fields=tuple(error.fields.items())), None
+
+
+def _described(file: ModelFile, header: Header, place: Place) -> ModelFile:
+    kind = kind_of(header)
+    error: tuple[str, tuple[tuple[str, Field], ...]] = ("", ())
+    if place.size and header.size != place.size:
+        fields: dict[str, Field] = {"path": str(file.path), "size": header.size, "expected": place.size}
+        error = ("model_file_truncated", tuple(fields.items()))
+    elif kind == "other":
+        held = str(header.metadata.get("general.type", "")) or header.architecture or "something else"
+        error = ("model_file_other", (("path", str(file.path)), ("held", _plain(held))))
+    elif kind == "language" and header.seeing:
+        error = ("model_file_mixed", (("path", str(file.path)), ("name", file.name)))
+    return replace(
+        file,
         size=header.size,
         architecture=header.architecture,
         context=header.context_length,
         quantisation=header.quantisation,
+        kind=kind,
+        parts=header.parts,
+        title=place.title or _plain(header.name) or place.name,
+        parameters=header.parameters,
+        tools="tools" in header.chat_template,
+        error=error[0],
+        fields=error[1],
     )
 
 
-def _files(folder: Path) -> builtins.list[Path]:
-    try:
-        return [
-            path
-            for path in folder.rglob("*")
-            if path.suffix.lower() == ".gguf" and "mmproj" not in path.name.lower() and path.is_file()
-        ]
-    except OSError:
-        return []
+def _usable(file: ModelFile) -> ModelFile:
+    if file.error:
+        raise EngineError(file.error, **dict(file.fields))
+    return file
 
 
-def _key(path: Path) -> tuple[Path, int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return path, status.st_mtime_ns, status.st_size
+def _plain(text: str) -> str:
+    """`text` from a file as one short line."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:_LONGEST_TITLE]
+
+
+def _slim(header: Header) -> Header:
+    kept = {
+        key: value
+        for key, value in header.metadata.items()
+        if not isinstance(value, array) or len(value) <= _LONGEST_ARRAY
+    }
+    return replace(header, metadata=kept)
+
+
+def _stamp(paths: Iterable[Path | None]) -> _Stamp:
+    """What differs when one of the files was changed or replaced: inode, time and size of each."""
+    found: builtins.list[tuple[int, int, int]] = []
+    for path in paths:
+        if path is None:
+            continue
+        try:
+            status = path.stat()
+            found.append((status.st_ino, status.st_mtime_ns, status.st_size))
+        except OSError:
+            found.append((0, 0, 0))
+    return tuple(found)

@@ -47,18 +47,6 @@ def split(text: bytes) -> list[tuple[bytes, str]]:
     return list(zip(pieces[::2], [*names, ""], strict=True))
 
 
-def projector_beside(model: Path) -> Path | None:
-    """The projector file of `model`: the one named mmproj in its folder that shares most of its name; none
-    where several models share the folder and no name fits."""
-    files = sorted(path for path in model.parent.glob("*.gguf") if path != model)
-    found = [path for path in files if "mmproj" in path.name.lower()]
-    stem = re.split(r"[-._](?=[qf]\d|bf16|iq\d)", model.stem.lower())[0]
-    named = [path for path in found if stem in path.stem.lower()]
-    if named:
-        return named[0]
-    return found[0] if len(found) == 1 and len(files) == 1 else None
-
-
 class Pictures:
     """The projector of the model `native`. `close` frees it, before the model."""
 

@@ -105,12 +105,12 @@ class LocalProvider:
             return TRAITS
         info = self._engine.info if self._engine is not None else None
         calls = info.acting if info is not None and info.path == str(file.path) else ""
-        return replace(TRAITS, images=bool(self._projector(file.path)), calls=calls)
+        return replace(TRAITS, images=bool(self._projector(file)), calls=calls)
 
     async def models(self) -> list[ModelInfo]:
         """See Provider: the usable files of the library."""
         return [
-            ModelInfo(file.name, file.name, file.context, file.size, bool(self._projector(file.path)))
+            ModelInfo(file.name, file.name, file.context, file.size, bool(self._projector(file)))
             for file in await asyncio.to_thread(self._library.list)
             if not file.error
         ]
@@ -220,14 +220,12 @@ class LocalProvider:
             state_limit=self._settings.state_cache_mb << 20,
             gpu_layers=self._settings.gpu_layers,
             batch=self._settings.batch,
-            projector=self._projector(chosen.path),
+            projector=self._projector(chosen),
         )
 
-    def _projector(self, model: Path) -> str:
+    def _projector(self, model: ModelFile) -> str:
         """The file through which `model` sees pictures, or ""."""
-        from models.pictures import projector_beside
-
-        return self._settings.projector or str(projector_beside(model) or "")
+        return self._settings.projector or str(model.projector or "")
 
     def _with_a_way_out(self, error: EngineError) -> EngineError:
         """The error of a model that is too large names the largest other one that would fit, if any does, and

@@ -12,7 +12,8 @@ import pytest
 
 from models.errors import EngineError
 from models.generation import GenerateRequest, LoadOptions
-from models.pictures import MARK, free_of_marks, name_marks, projector_beside, split
+from models.pictures import MARK, free_of_marks, name_marks, split
+from models.places import projector_beside
 from models.worker_client import LocalEngine
 from tests.models.conversation import answer, ask, play, said, user
 from tests.models.projector_file import POSITIONS, projector

@@ -5,6 +5,7 @@ Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (versions 2 an
 
 from __future__ import annotations
 
+import stat
 import struct
 from array import array
 from collections import Counter
@@ -32,6 +33,9 @@ _SCALARS = {
 }
 _ARRAYS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
+
+_LOOKED_UP = ("token_embd", "per_layer_token_embd")
+"""Beginnings of the names of tables of which a token takes one row."""
 
 _MAX_TENSORS = 1_000_000
 _MAX_ENTRIES = 100_000
@@ -66,13 +70,19 @@ class Header:
     tensor_bytes: int
     quantisation: str
     matrices: dict[str, int] = field(default_factory=dict)
-    """Bytes of the matrices with a multiple of eight rows, by tensor type; without the table of tokens."""
+    """Bytes of the matrices with a multiple of eight rows, by tensor type; without the tables of tokens."""
     types: dict[str, int] = field(default_factory=dict)
     """Bytes of all tensors, by tensor type."""
     parameters: int = 0
     """Numbers in all tensors."""
     seeing: int = 0
     """Tensors of a picture encoder."""
+    experts: dict[str, int] = field(default_factory=dict)
+    """Bytes of those matrices of which one token uses only a part, by tensor type."""
+    table: dict[str, int] = field(default_factory=dict)
+    """Bytes of the table of tokens, by tensor type."""
+    output: bool = False
+    """Whether there is an output of its own, so that the table of tokens is only looked up."""
     parts: tuple[Path, ...] = ()
     """The files of the model, in order; one unless it is split."""
 
@@ -125,9 +135,11 @@ def _order(part: shards.Part) -> range:
 def _read(path: Path) -> Header:
     """The header of one file."""
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+            raise EngineError("model_file_not_gguf", path=str(path), reason="it is no ordinary file")
         with path.open("rb") as file:
-            return _Reader(path, size, file).header()
+            return _Reader(path, status.st_size, file).header()
     except (FileNotFoundError, IsADirectoryError) as error:
         part = shards.part_of(path)
         if part is not None and part.count > 1:
@@ -159,6 +171,9 @@ def _joined(headers: list[Header]) -> Header:
         types=types,
         parameters=sum(header.parameters for header in headers),
         seeing=sum(header.seeing for header in headers),
+        experts=_summed(header.experts for header in headers),
+        table=_summed(header.table for header in headers),
+        output=any(header.output for header in headers),
         parts=tuple(header.path for header in headers),
     )
 
@@ -191,6 +206,9 @@ class _Reader:
     matrices: dict[str, int] = field(default_factory=dict)
     parameters: int = 0
     seeing: int = 0
+    experts: dict[str, int] = field(default_factory=dict)
+    table_of_tokens: dict[str, int] = field(default_factory=dict)
+    output: bool = False
 
     def header(self) -> Header:
         if self.size < 24 or self.take(4) != b"GGUF":
@@ -226,6 +244,9 @@ class _Reader:
             types=self.types,
             parameters=self.parameters,
             seeing=self.seeing,
+            experts=self.experts,
+            table=self.table_of_tokens,
+            output=self.output,
             parts=(self.path,),
         )
 
@@ -245,8 +266,13 @@ class _Reader:
             self.types[name] = self.types.get(name, 0) + bytes_
             self.parameters += values
             self.seeing += tensor.startswith(("v.", "mm."))
-            if dimensions > 1 and sides[1] % 8 == 0 and not tensor.startswith("token_embd"):
+            if tensor == "token_embd.weight":
+                self.table_of_tokens[name] = bytes_
+            elif dimensions > 1 and sides[1] % 8 == 0 and not tensor.startswith(_LOOKED_UP):
                 self.matrices[name] = self.matrices.get(name, 0) + bytes_
+                if "_exps." in tensor:
+                    self.experts[name] = self.experts.get(name, 0) + bytes_
+            self.output = self.output or tensor == "output.weight"
             end = max(end, offset + bytes_)
         return end
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from models.fit import kv_bytes_per_token
+from models.footprint import kv_bytes_per_token
 from models.gguf import Header
 
 CARD_BATCH = 512

@@ -21,11 +21,11 @@ VERSION = 2
 KERNELS = ("Q4_K", "Q6_K", "Q8_0", "Q5_K", "Q4_0", "MXFP4", "F16", "Q3_K", "Q5_0", "Q4_1", "IQ4_XS")
 """The forms that are timed, the ones most used first."""
 
-_SIDE, _BYTES = 2048, 64 << 20
-"""Width and height of a timed matrix, and bytes of all matrices: more than the caches of nearly all processors."""
+_WIDTH, _HEIGHT, _BYTES = 1024, 4096, 64 << 20
+"""Of a timed matrix, and bytes of all matrices: more than the caches of nearly all processors."""
 
-_WIDE, _PLACES, _LAYERS = 1024, 256, 24
-"""Width of a layer of which everything but the large matrices is timed, and places that it attends to."""
+_PLACES, _LAYERS = 256, 24
+"""Places that a layer attends to, and how many layers are timed at once."""
 
 _TIMES, _PATIENCE = 5, 4.0
 """The best of so many runs counts; after so many seconds nothing more is begun."""
@@ -106,10 +106,10 @@ class Bench:
     def layer(self) -> float:
         """Seconds of everything in a layer but its large matrices."""
         call, room, data = self._call, self._context(), self._context()
-        vector = call["ggml_new_tensor_2d"](data, _F32, _WIDE, 1)
-        scores = call["ggml_new_tensor_2d"](data, _F32, _WIDE, _PLACES)
-        values = call["ggml_new_tensor_2d"](data, _F32, _PLACES, _WIDE)
-        small = call["ggml_new_tensor_2d"](data, _F32, _WIDE, 64)
+        vector = call["ggml_new_tensor_2d"](data, _F32, _WIDTH, 1)
+        scores = call["ggml_new_tensor_2d"](data, _F32, _WIDTH, _PLACES)
+        values = call["ggml_new_tensor_2d"](data, _F32, _PLACES, _WIDTH)
+        small = call["ggml_new_tensor_2d"](data, _F32, _WIDTH, 64)
         graph, flow = call["ggml_new_graph"](room), vector
         for _ in range(_LAYERS):
             flow = call["ggml_mul"](room, call["ggml_rms_norm"](room, flow, 1e-5), vector)
@@ -129,11 +129,9 @@ class Bench:
         call, weights, data = self._call, self._context(), self._context()
         room = self._context()
         _name, block, size = next(entry for number, entry in TENSOR_TYPES.items() if number == kind)
-        each = _SIDE * _SIDE // block * size
-        matrices = [
-            call["ggml_new_tensor_2d"](weights, kind, _SIDE, _SIDE) for _ in range(max(1, _BYTES // each))
-        ]
-        vector = call["ggml_new_tensor_2d"](data, _F32, _SIDE, 1)
+        each = _WIDTH * _HEIGHT // block * size
+        matrices = [call["ggml_new_tensor_2d"](weights, kind, _WIDTH, _HEIGHT) for _ in range(_BYTES // each)]
+        vector = call["ggml_new_tensor_2d"](data, _F32, _WIDTH, 1)
         graph = call["ggml_new_graph"](room)
         products = [call["ggml_mul_mat"](room, matrix, vector) for matrix in matrices]
         for product in products:
@@ -150,9 +148,7 @@ class Bench:
                 call["ggml_backend_buffer_free"](held)
             call["ggml_free"](weights)
 
-    def _time(
-        self, graph: int, contexts: tuple[int, int], inputs: Sequence[int], buffers: int
-    ) -> float:
+    def _time(self, graph: int, contexts: tuple[int, int], inputs: Sequence[int], buffers: int) -> float:
         """The fewest seconds of computing `graph`, whose tensors lie in the `contexts`; frees them."""
         allocate = self._call["ggml_backend_alloc_ctx_tensors_from_buft"]
         held = [allocate(context, buffers) for context in contexts]
@@ -195,7 +191,7 @@ class Bench:
 
 
 def timed(api: Any, threads: int, clock: Callable[[], float] = time.monotonic) -> list[dict[str, Any]]:
-    """Every device: {name, card, free, rates: {type: bytes a second}, layer: seconds}, the processor first."""
+    """Every device: {name, card, free, rates: {type: bytes a second}, layer: seconds}, processor first."""
     numbers = {name: number for number, (name, _block, _size) in TENSOR_TYPES.items()}
     until, found = clock() + _PATIENCE, []
     for row, device in listed(api):

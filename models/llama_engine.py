@@ -14,9 +14,10 @@ from models.bindings import Library
 from models.embedding import Embedder
 from models.engine import Aborted, Prefilled, TemplateSource, Tick
 from models.errors import EngineError
-from models.fit import CHUNK, choose
+from models.fit import choose
+from models.footprint import CHUNK
 from models.generation import LoadOptions, ModelInfo, Sampling
-from models.gguf import read_header
+from models.gguf import Header, read_header
 from models.native import Native, Shape, complaint, open_native
 from models.pictures import MARK, Pictures, name_marks, split
 from models.sampling import Sampler
@@ -61,7 +62,7 @@ class LlamaEngine:
         on_card = graphics.layers(header, fit.window, options.gpu_layers, there)
         shape = Shape(fit.window, batch, threads, on_card)
         self._loaded = open_native(self._library, header, shape, self._flag, progress)
-        self._warm = WarmMemory(self._loaded, options.pool_limit, self._store(options, shape))
+        self._warm = WarmMemory(self._loaded, options.pool_limit, self._store(options, header, shape))
         self._name = header.name
         if options.projector:
             projector = Path(options.projector)
@@ -83,12 +84,12 @@ class LlamaEngine:
             gpu_build=bool(self._api.llama_supports_gpu_offload()),
         )
 
-    def _store(self, options: LoadOptions, shape: Shape) -> StateStore | None:
+    def _store(self, options: LoadOptions, header: Header, shape: Shape) -> StateStore | None:
         """Where states of this model lie; they depend on the engine's build and the layout of its cache."""
         if not options.state_folder or options.state_limit <= 0:
             return None
         facts = (self._library.version, self._api.LLAMA_STATE_SEQ_VERSION, "f16", bool(shape.gpu_layers))
-        name = fingerprint(Path(options.path), *facts)
+        name = fingerprint(header.parts, *facts)
         return StateStore(Path(options.state_folder), options.state_limit, name)
 
     def embed(self, options: LoadOptions, texts: list[str], tick: Tick) -> list[list[float]]:

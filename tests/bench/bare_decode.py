@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from models.bindings import Library
-from models.fit import CHUNK
+from models.footprint import CHUNK
 from models.generation import Sampling
 from models.native import Shape, open_context
 from models.sampling import sampler_chain

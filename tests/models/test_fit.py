@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from models.errors import EngineError
-from models.fit import SMALLEST, STEP, choose, kv_bytes_per_token, largest_fitting, predict, repacked_bytes
+from models.fit import SMALLEST, STEP, choose, largest_fitting, predict
+from models.footprint import kv_bytes_per_token, twice
 from models.gguf import Header, read_header
 from models.library import inspect
 from tests.models.gguf_file import METADATA, whole
@@ -30,9 +31,9 @@ def test_a_longer_window_needs_its_keys_values_and_scores(header: Header) -> Non
 
 def test_weights_in_another_order_stand_in_memory_twice(header: Header) -> None:
     quarter = replace(header, matrices={"Q4_K": 100, "Q6_K": 10, "F32": 1})
-    assert repacked_bytes(quarter, "x86_64") == 100
-    assert repacked_bytes(quarter, "arm64") == 110
-    assert predict(quarter, 512) - predict(header, 512) == repacked_bytes(quarter) - repacked_bytes(header)
+    assert twice(quarter.matrices, "x86_64") == 100
+    assert twice(quarter.matrices, "arm64") == 110
+    assert predict(quarter, 512) - predict(header, 512) == twice(quarter.matrices) - twice(header.matrices)
 
 
 def test_the_window_is_shortened_to_what_fits_but_not_to_uselessness(header: Header) -> None:

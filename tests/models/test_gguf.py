@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.errors import EngineError
-from models.fit import choose, kv_bytes_per_token, predict
+from models.fit import choose, predict
+from models.footprint import kv_bytes_per_token
 from models.gguf import read_header
 from tests.models import gguf_file
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from models.bindings import Library
-from models.fit import kv_bytes_per_token
+from models.footprint import kv_bytes_per_token
 from models.generation import LoadOptions
 from models.gguf import Header, read_header
 from models.graphics import Card, cards, layers, usable

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from models.errors import EngineError
-from models.fit import kv_bytes_per_token
+from models.footprint import kv_bytes_per_token
 from models.generation import (
     Finished,
     GenerateRequest,

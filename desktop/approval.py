@@ -22,6 +22,7 @@ from desktop.code_view import ROOM, CodeView
 from desktop.notices import announce
 from desktop.parts import button, label, restyle
 from desktop.theme import Theme, spacing
+from resources.sentences import sentence
 from resources.translation import _, ngettext
 from runtime.pathnames import visible
 
@@ -84,6 +85,7 @@ class ApprovalPanel(QFrame):
         self._trust_group = QButtonGroup(self)
         self._trust_group.buttonToggled.connect(lambda _button, _on: self._refresh())
         self.rule = label("", "small", wrap=True)
+        self.why_once = label("", "small", wrap=True, selectable=True)
         self.approve = button(_("Approve  Ctrl+Enter"), self.on_approve, "primary")
         self.deny = button(_("Deny  Esc"), self.on_deny)
         self.edit = button(_("Edit…"), self.on_edit, "quiet")
@@ -105,7 +107,7 @@ class ApprovalPanel(QFrame):
         self._inside = middle = QVBoxLayout(inside)
         middle.setContentsMargins(0, 0, 0, 0)
         middle.setSpacing(spacing(2))
-        for part in (self.detail, self.editor, self.fault, self.trusts, self.rule):
+        for part in (self.detail, self.editor, self.fault, self.trusts, self.rule, self.why_once):
             middle.addWidget(part)
         self._middle = QScrollArea()
         self._middle.setWidget(inside)
@@ -199,13 +201,16 @@ class ApprovalPanel(QFrame):
         self.editor.hide()
         self.detail.show()
         self.edit.setText(_("Edit…"))
+        why = asked.get("why_once", "")
+        self.why_once.setText(sentence(why) if why else "")
+        self.why_once.setVisible(bool(why))
         self._show_trusts(asked["rules"])
         self._guard.start()
         self._refresh()
         self.show()
         restyle(self)
         restyle(self.risk)
-        announce(self, f"{self.risk.text()}. {self.summary.text()}")
+        announce(self, f"{self.risk.text()}. {self.summary.text()}. {self.why_once.text()}".rstrip(". "))
 
     def _show_trusts(self, rules: dict[str, str]) -> None:
         self._rules = rules

@@ -43,6 +43,7 @@ class Approvals:
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[ApprovalRequired, asyncio.Future[Decision]]] = {}
+        self._inquiries: set[str] = set()
 
     @property
     def pending(self) -> list[ApprovalRequired]:
@@ -64,11 +65,21 @@ class Approvals:
         decision = Decision("expired", door="policy")
         if outlet.listened:
             outlet.emit(question)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    decision = await self.ask(question)
+            self._inquiries.add(question.id)
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        decision = await self.ask(question)
+            finally:
+                self._inquiries.discard(question.id)
             outlet.emit(ApprovalReceived(question.id, decision.choice, decision.trust, decision.door))
         return decision
+
+    def withdraw(self) -> None:
+        """Let every open question of `inquire` count as answered by nobody: what it was asked for is over."""
+        for inquiry in self._inquiries:
+            if inquiry in self._open and not self._open[inquiry][1].done():
+                self._open[inquiry][1].set_result(Decision("expired", door="policy"))
 
     def question(self, approval_id: str) -> ApprovalRequired:
         """The open question. Raises OrionError `approval_gone` when it was answered or withdrawn."""

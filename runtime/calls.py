@@ -29,7 +29,6 @@ from runtime.gate import Gate
 from runtime.hooks import Hooks
 from runtime.messages import Image, JsonObject, Part, Text, ToolCall
 from runtime.policy import Policy, Verdict, digest
-from runtime.rules import offers
 from runtime.tools.registry import ToolRegistry
 from runtime.tools.tool import Arguments, Definition, Failure, Ok, Result, Tool, ToolContext
 
@@ -227,6 +226,7 @@ class Calls:
         desk, call, definition = self._desk, prepared.call, prepared.definition
         context = desk.context(call.id, lambda text: None)
         preview = await prepared.tool.preview(prepared.arguments, context)
+        rules, why_once = desk.policy.offers(definition, call.arguments, verdict.risk)
         question = ApprovalRequired(
             id=call.id,
             name=call.name,
@@ -235,7 +235,8 @@ class Calls:
             risk=verdict.risk,
             summary=definition.description.split(". ")[0],
             preview=preview,
-            rules=offers(definition, call.arguments, verdict.risk),
+            rules=rules,
+            why_once=why_once,
         )
         if call.id not in self._asked:
             desk.record("approval", call=call.id, phase="asked", digest=question.digest, risk=verdict.risk)
@@ -302,7 +303,8 @@ class Calls:
     def _finish(self, call: ToolCall, result: Result, seconds: float) -> None:
         self._results[call.id] = result
         tool = self._desk.registry.get(call.name)
-        self._stranded |= isinstance(result, Failure) and tool is not None and tool.definition().sandboxed
+        definition = tool.definition() if tool is not None else None
+        self._stranded |= isinstance(result, Failure) and definition is not None and definition.sandboxed
         good = isinstance(result, Ok)
         parts = result.parts if isinstance(result, Ok) else (Text(result.message),)
         kind = "" if isinstance(result, Ok) else result.kind
@@ -315,6 +317,7 @@ class Calls:
             parts=[_part(part) for part in parts],
             details=result.details,
             seconds=round(seconds, 4),
+            foreign=definition is not None and definition.foreign and call.id in self._running,
         )
         text = "".join(part.text for part in parts if isinstance(part, Text))
         if isinstance(result, Ok):

@@ -310,8 +310,8 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequired:
-    """The user must decide. `digest` is the hash of the exact call, `rules` maps each trust duration
-    that may be chosen to the rule it would make, `preview` is a diff or the like."""
+    """The user must decide. `digest` is the hash of the exact call, `rules` maps each trust duration on offer
+    to the rule it would make, `preview` is a diff or the like; `why_once` is a sentence's code."""
 
     id: str
     name: str
@@ -321,6 +321,7 @@ class ApprovalRequired:
     summary: str
     preview: str
     rules: dict[str, str]
+    why_once: str = ""
     type: Literal["approval_required"] = "approval_required"
 
 

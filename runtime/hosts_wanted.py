@@ -7,9 +7,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
-from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from resources.translation import _
@@ -27,6 +25,9 @@ if TYPE_CHECKING:
     from sandbox.egress import Allowlist
     from sandbox.guest.peer import Operation
 
+Target = tuple[str, int]
+"""Host and port."""
+
 WHO = "sandbox"
 TOOL = "reach_host"
 """The name under which the question stands in a chat; no model can call it."""
@@ -34,18 +35,23 @@ TOOL = "reach_host"
 PATIENCE = 120.0
 """Seconds a connection waits for the user's answer; then it is refused."""
 
-ONCE = 60.0
-"""Seconds for which being allowed once holds: a page is many connections."""
-
 PAUSE = 60.0
-"""Seconds for which a refusal holds without another question: a page asks for its hosts again and again."""
+"""Seconds for which a refusal holds in its turn without another question: a page asks for its hosts again and
+again."""
 
 TOGETHER = 4
 """Questions that stand in the chat at once; a further host is asked for when one of them is answered."""
 
 ENOUGH, REST = 8, 600.0
 """So many hosts refused in so many seconds, and nothing more is asked in that chat until they are over: a
-program that asks for thousands of hosts wears nobody down."""
+program that asks for thousands of hosts wears nobody down. So many seconds a refusal is entered into the
+ledger once, too."""
+
+ENTERED = 100
+"""Refusals entered into the ledger in REST seconds; a flood of them must not drive out what was reached."""
+
+DENIED = frozenset(f"egress_{code}" for code in ("refused", "address", "private", "mismatch", "protocol"))
+"""Codes of connections that were not allowed, beside those that failed."""
 
 UNASKED = frozenset(
     f"{name}.com"
@@ -79,6 +85,8 @@ class Neighbourhood(Protocol):
 class HostsWanted:
     """The door through which everything goes that leaves the computer; see sandbox.egress. Fails closed.
 
+    A host that is not in the user's list is a new one, which is high risk: it is asked for in the chat and
+    allowed until the turn ends. A question that is still open then is withdrawn and counts as refused.
     `worker` is the session that works with the computer, "" for none; `told` hears of questions, which wait
     `patience` seconds. Used from the runtime's loop; closed by AgentComputer.
     """
@@ -94,11 +102,13 @@ class HostsWanted:
         self._worker = worker
         self._told = told
         self._patience = patience
-        self._allowed: dict[tuple[str, str, int], float] = {}
-        self._refused: dict[tuple[str, str, int], float] = {}
-        self._asking: dict[tuple[str, str, int], asyncio.Task[bool]] = {}
-        self._turn = asyncio.Semaphore(TOGETHER)
+        self._turn = ("", "")
+        self._allowed: set[Target] = set()
+        self._refused: dict[Target, float] = {}
+        self._asking: dict[tuple[str, Target], asyncio.Task[bool]] = {}
+        self._together = asyncio.Semaphore(TOGETHER)
         self._refusals: dict[str, deque[float]] = {}
+        self._entered: dict[tuple[str, Target], float] = {}
 
     def operations(self) -> Mapping[str, Operation]:
         """What the host serves to the guest."""
@@ -120,18 +130,16 @@ class HostsWanted:
             name = host_name(host)
         except OrionError:
             return False
-        if self._list().covers(name, port) or self._allowed_for_good(name):
+        if self._list().covers(name, port):
             return True
-        if name in UNASKED:
-            return False
-        session = self._worker()
-        key, now = (session, name, port), time.monotonic()
-        if now < self._allowed.get(key, 0.0):
+        turn, target, now = self._present_turn(), (name, port), time.monotonic()
+        if target in self._allowed:
             return True
-        if not session or now < self._refused.get(key, 0.0):
+        if name in UNASKED or not turn or now < self._refused.get(target, 0.0):
             return False
+        key = (turn, target)
         if key not in self._asking:
-            self._asking[key] = asyncio.create_task(self._ask(session, name, port), name="question of a host")
+            self._asking[key] = asyncio.create_task(self._ask(turn, target), name="question of a host")
         return await asyncio.shield(self._asking[key])
 
     def named(self, host: str, port: int) -> bool:
@@ -153,68 +161,65 @@ class HostsWanted:
         return ended
 
     def refused(self, host: str, port: int, code: str) -> None:
-        """Nothing is kept of what was not sent."""
+        """Enter what was not allowed into the ledger, the same at most once in REST seconds."""
+        now, key = time.monotonic(), (code, (host, port))
+        self._entered = {known: when for known, when in self._entered.items() if now - when < REST}
+        if code in DENIED and key not in self._entered and len(self._entered) < ENTERED:
+            self._entered[key] = now
+            entry = Entry(new_id(), time.time(), WHO, "computer", host, port, "CONNECT", refused=code)
+            self._around.network.ledger.refused(entry)
 
     # --- the question -------------------------------------------------------------------------------
 
-    async def _ask(self, session: str, host: str, port: int) -> bool:
-        key = (session, host, port)
+    def _present_turn(self) -> str:
+        """The turn that works with the computer, "" for none. What was said in another one is forgotten."""
+        session = self._worker()
+        worker = self._around.working(session) if session else None
+        turn = worker.turn if worker is not None else ""
+        if self._turn != (session, turn):
+            self._turn = (session, turn)
+            self._allowed.clear()
+            self._refused.clear()
+        return turn
+
+    async def _ask(self, turn: str, target: Target) -> bool:
         try:
-            async with self._turn:
-                allowed = not self._is_enough(session) and await self._decided(session, host, port)
+            async with self._together:
+                return await self._decided(turn, target)
         finally:
-            self._asking.pop(key, None)
-        if not allowed:
-            now = time.monotonic()
-            self._refused = {known: until for known, until in self._refused.items() if until > now}
-            self._refused[key] = now + PAUSE
-        return allowed
+            self._asking.pop((turn, target), None)
 
     def _is_enough(self, session: str) -> bool:
         """Whether so much was refused of late that nothing more is asked."""
         refusals = self._refusals.get(session)
         return refusals is not None and len(refusals) == ENOUGH and time.monotonic() - refusals[0] < REST
 
-    async def _decided(self, session: str, host: str, port: int) -> bool:
-        worker = self._around.working(session)
-        if worker is None:
+    async def _decided(self, turn: str, target: Target) -> bool:
+        """Ask in the turn that wants it. Its end answers with no, also what waits for room to be asked."""
+        if self._present_turn() != turn:
             return False
-        arguments = {"host": host, "port": port}
-        question = ApprovalRequired(
-            id=f"host-{secrets.token_hex(6)}",
-            name=TOOL,
-            arguments=arguments,
-            digest=digest(TOOL, arguments),
-            risk="high",
-            summary=_("The agent's computer wants to reach {host}").format(host=host),
-            preview="",
-            rules=_durations(host, port),
-        )
-        wanted = HostWanted(question.id, host, port, session)
+        session = self._worker()
+        worker = self._around.working(session)
+        if worker is None or self._is_enough(session):
+            return False
+        question = _question(*target)
+        wanted = HostWanted(question.id, *target, session)
         self._told(wanted)
         asked = time.monotonic()
         try:
             decision = await worker.ask(question, self._patience)
         finally:
             self._told(replace(wanted, answered=True))
-        if decision.choice != "approve":
-            if decision.choice == "deny" or time.monotonic() - asked >= self._patience:
-                refusals = self._refusals.setdefault(session, deque(maxlen=ENOUGH))
-                refusals.append(time.monotonic())
+        if self._present_turn() != turn:
             return False
-        lasting = decision.trust in ("session", "always")
-        self._allowed[session, host, port] = inf if lasting else time.monotonic() + ONCE
-        if decision.trust == "always":
-            with suppress(OrionError):
-                self._around.network.allow(host, WHO)
-        return True
-
-    def _allowed_for_good(self, host: str) -> bool:
-        """Whether the user allowed it for the computer; what was allowed for a model is not meant."""
-        try:
-            return any(known.host == host and known.who == WHO for known in self._around.network.allowed())
-        except OrionError:
-            return False
+        now = time.monotonic()
+        if decision.choice == "approve":
+            self._allowed.add(target)
+            return True
+        if decision.choice == "deny" or now - asked >= self._patience:
+            self._refusals.setdefault(session, deque(maxlen=ENOUGH)).append(now)
+        self._refused[target] = now + PAUSE
+        return False
 
     def _list(self) -> Allowlist:
         from sandbox.egress import Allowlist
@@ -222,11 +227,18 @@ class HostsWanted:
         return Allowlist(self._around.sandbox.allowed_hosts)
 
 
-def _durations(host: str, port: int) -> dict[str, str]:
-    """Each duration that may be chosen, with what it allows."""
+def _question(host: str, port: int) -> ApprovalRequired:
+    """What the user is asked: for this turn and nothing longer."""
+    arguments = {"host": host, "port": port}
     where = host if port in (80, 443) else f"{host}:{port}"
-    return {
-        "once": _("the agent's computer to reach {host} for a minute").format(host=where),
-        "session": _("the agent's computer to reach {host} while this chat works with it").format(host=where),
-        "always": _("the agent's computer, and everything else here, to reach {host}").format(host=host),
-    }
+    return ApprovalRequired(
+        id=f"host-{secrets.token_hex(6)}",
+        name=TOOL,
+        arguments=arguments,
+        digest=digest(TOOL, arguments),
+        risk="high",
+        summary=_("The agent's computer wants to reach {host}").format(host=where),
+        preview="",
+        rules={"once": _("the agent's computer to reach {host} until this turn ends").format(host=where)},
+        why_once="once_new_host",
+    )

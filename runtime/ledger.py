@@ -33,8 +33,8 @@ class Entry:
     what for; `status` is the HTTP status, 0 where no answer came; `sent` and `received` are bytes of HTTP
     headers and bodies as they travel (compressed where they are), without TLS and the frames of a chunked
     body; `seconds` lasts until the answer was read or given up; `local` is a host on this machine; `via` is
-    the proxy it went through; `open` is a request that has not ended, or whose process died before it did.
-    There is no path, query or header in it.
+    the proxy it went through; `open` is a request that has not ended, or whose process died before it did;
+    `refused` is the code of why nothing was sent. There is no path, query or header in it.
     """
 
     id: str
@@ -51,6 +51,7 @@ class Entry:
     received: int = 0
     seconds: float = 0.0
     open: bool = False
+    refused: str = ""
 
 
 _FIELDS = tuple(field.name for field in fields(Entry))
@@ -116,6 +117,13 @@ class Ledger:
         except OSError as error:
             _log.warning("an entry of the network ledger stays open: %s", error.strerror)
 
+    def refused(self, entry: Entry) -> None:
+        """Write that a request was refused; nothing of it was sent, so that a failure here is only logged."""
+        try:
+            self._append(entry)
+        except OSError as error:
+            _log.warning("a refusal is not in the network ledger: %s", error.strerror)
+
     def entries(self, since: float = 0.0) -> list[Entry]:
         """The entries that are kept and began at `since` or later, oldest first. Raises OrionError
         `format_newer`; a torn or damaged line is left out."""
@@ -137,6 +145,8 @@ class Ledger:
     def _append(self, entry: Entry) -> None:
         """One write in append mode, which other processes cannot cut in two."""
         data = {"v": VERSION, **{name: getattr(entry, name) for name in _FIELDS}}
+        if not entry.refused:
+            del data["refused"]
         line = json.dumps(data, separators=(",", ":")) + "\n"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         handle = os.open(self._folder / FILE, flags, 0o600)
@@ -197,6 +207,8 @@ class Ledger:
 
 def _add(sums: dict[str, Reached], entries: Iterable[Entry]) -> dict[str, Reached]:
     for entry in entries:
+        if entry.refused:
+            continue
         one = Reached(entry.host, entry.local, entry.time, entry.time, 1, entry.sent, entry.received)
         sums[entry.host] = sums[entry.host].plus(one) if entry.host in sums else one
     return sums

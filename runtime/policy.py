@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from runtime.events import Risk
 from runtime.messages import JsonObject
 from runtime.profiles import Profile
-from runtime.rules import RuleBook
+from runtime.rules import RuleBook, offers
 from runtime.tools.tool import Definition
 
 Autonomy = Literal["semi", "auto"]
@@ -32,13 +33,22 @@ def digest(name: str, arguments: JsonObject) -> str:
 
 
 class Policy:
-    """Judges calls for one session under its profile and the user's standing rules."""
+    """Judges calls for one session under its profile and the user's standing rules. `tainted` says whether
+    text from outside has come into the session's context; then permissions are given one call at a time."""
 
-    def __init__(self, profile: Profile, autonomy: Autonomy, rules: RuleBook, session: str) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        autonomy: Autonomy,
+        rules: RuleBook,
+        session: str,
+        tainted: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.profile = profile
         self.autonomy: Autonomy = autonomy
         self.rules = rules
         self._session = session
+        self._tainted = tainted
 
     def judge(self, definition: Definition, arguments: JsonObject) -> Verdict:
         """The verdict on one validated call."""
@@ -52,9 +62,17 @@ class Policy:
         asks = risk == "high" or (self.autonomy == "semi" and risk == "medium")
         if not (demanded or asks):
             return Verdict("allow", risk, "risk")
-        if risk != "high" and self.rules.allows(definition, arguments, self._session):
+        if risk != "high" and self.rules.allows(
+            definition, arguments, self._session, tainted=self._tainted()
+        ):
             return Verdict("allow", risk, "standing rule")
         return Verdict("ask", risk, "approval")
+
+    def offers(self, definition: Definition, arguments: JsonObject, risk: Risk) -> tuple[dict[str, str], str]:
+        """What an approval may hold for, see rules.offers, and the code of why that is only once."""
+        tainted = self._tainted()
+        why = "once_high_risk" if risk == "high" else "once_outside_text" if tainted else ""
+        return offers(definition, arguments, risk, tainted=tainted), why
 
     def risk(self, definition: Definition) -> Risk:
         """The tool's own risk unless the profile says otherwise."""

@@ -88,10 +88,13 @@ def scope(definition: Definition, arguments: JsonObject) -> Scope | None:
     return None
 
 
-def offers(definition: Definition, arguments: JsonObject, risk: Risk) -> dict[str, str]:
-    """Each trust duration that may be chosen for this call, the recommended one first, with its rule."""
+def offers(
+    definition: Definition, arguments: JsonObject, risk: Risk, *, tainted: bool = False
+) -> dict[str, str]:
+    """Each trust duration that may be chosen for this call, the recommended one first, with its rule. Only
+    once is left for high risk, and for a context with text from outside in it."""
     once = {"once": _("exactly this call")}
-    if risk == "high":
+    if risk == "high" or tainted:
         return once
     if definition.undoable or definition.sandboxed:
         text = describe(_broad(definition), definition.name, "")
@@ -108,28 +111,38 @@ def _broad(definition: Definition) -> Kind:
 
 
 class RuleBook:
-    """The rules in force; those for always lie in `path`. Used from the runtime's loop only."""
+    """The rules in force; those for always lie in `path`, and which ones were taken back, so that none comes
+    again with the session that holds it. Used from the runtime's loop only."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._rules = self._read() if path.exists() else []
+        self._rules, self._revoked = self._read() if path.exists() else ([], [])
 
-    def _read(self) -> list[Rule]:
+    def _read(self) -> tuple[list[Rule], list[str]]:
         try:
             data = json.loads(self._path.read_text("utf-8"))
             version = int(data["v"])
             if version <= VERSION:
-                return [Rule(**entry) for entry in data["rules"]]
+                rules = [Rule(**entry) for entry in data["rules"]]
+                return rules, [str(gone) for gone in data.get("revoked", [])]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise OrionError("rules_unreadable", path=str(self._path), reason=str(error)) from error
         raise OrionError("format_newer", path=str(self._path), found=version, known=VERSION)
 
-    def grant(self, definition: Definition, arguments: JsonObject, trust: Trust, session: str) -> Rule | None:
+    def grant(
+        self,
+        definition: Definition,
+        arguments: JsonObject,
+        trust: Trust,
+        session: str,
+        *,
+        tainted: bool = False,
+    ) -> Rule | None:
         """Make the rule that an approval with `trust` states; None for once. Raises OrionError
-        `trust_refused` when that duration was not on offer."""
+        `trust_refused` when that duration is not on offer."""
         if trust == "once":
             return None
-        if trust not in offers(definition, arguments, definition.risk):
+        if trust not in offers(definition, arguments, definition.risk, tainted=tainted):
             raise OrionError("trust_refused", tool=definition.name, trust=trust)
         broad = definition.undoable or definition.sandboxed
         narrow = scope(definition, arguments) or ("path", ".")
@@ -144,15 +157,20 @@ class RuleBook:
         return rule
 
     def add(self, rule: Rule) -> None:
-        """Put a rule in force, for example one that a reopened session had."""
-        if all(rule.id != known.id for known in self._rules):
+        """Put a rule in force, for example one that a reopened session had; not one that was taken back."""
+        if rule.id not in self._revoked and all(rule.id != known.id for known in self._rules):
             self._rules.append(rule)
 
-    def allows(self, definition: Definition, arguments: JsonObject, session: str) -> bool:
-        """Whether a rule that has not ended covers the call."""
+    def allows(
+        self, definition: Definition, arguments: JsonObject, session: str, *, tainted: bool = False
+    ) -> bool:
+        """Whether a rule that has not ended covers the call. In a `tainted` context only the session's own
+        rules count, and only for what can be undone or stays on the agent's own computer."""
         now = time.time()
         self._rules = [rule for rule in self._rules if not rule.until or rule.until > now]
         mine = (rule for rule in self._rules if rule.session in ("", session))
+        if tainted:
+            mine = (rule for rule in mine if rule.session and rule.kind in ("undoable", "sandbox"))
         return any(rule.covers(definition, arguments) for rule in mine)
 
     def of(self, session: str) -> list[Rule]:
@@ -160,17 +178,20 @@ class RuleBook:
         return [rule for rule in self._rules if rule.session in ("", session)]
 
     def revoke(self, rule_id: str) -> None:
-        """Take a rule back; unknown ids are ignored."""
+        """Take a rule back for good; unknown ids are ignored. Raises OrionError `file_unwritable`; it holds
+        no more in this process then."""
         gone = [rule for rule in self._rules if rule.id == rule_id]
         self._rules = [rule for rule in self._rules if rule.id != rule_id]
-        if any(not rule.session for rule in gone):
+        if gone:
+            self._revoked += [rule.id for rule in gone if rule.session]
             self._save()
 
     def _save(self) -> None:
         entries = [asdict(rule) for rule in self._rules if not rule.session]
         temporary = self._path.with_suffix(".new")
         try:
-            temporary.write_text(json.dumps({"v": VERSION, "rules": entries}, indent=1), "utf-8")
+            data = {"v": VERSION, "rules": entries, "revoked": self._revoked}
+            temporary.write_text(json.dumps(data, indent=1), "utf-8")
             os.replace(temporary, self._path)
         except OSError as error:
             reason = error.strerror or type(error).__name__

@@ -17,6 +17,7 @@ from runtime.events import (
     ErrorRaised,
     Listener,
     ModeChanged,
+    Notice,
     Paused,
     Queued,
     State,
@@ -62,7 +63,8 @@ class Session:
         self._bench = Workbench(house, session_id, self.private, self._history, self._outlet, self._states)
         self._purse = Purse(house.spending, session_id, self.private)
         for record in journal.records:
-            if record.type == "approval" and isinstance(rule := record.data.get("rule"), dict):
+            rule = record.data.get("rule") if record.type == "approval" else None
+            if isinstance(rule, dict) and rule.get("session") == session_id:  # not of what this is a fork of
                 house.rules.add(Rule(**rule))
 
     # --- what it is ---------------------------------------------------------------------------------
@@ -200,7 +202,7 @@ class Session:
 
     async def ask(self, question: ApprovalRequired, seconds: float) -> Decision:
         """Put a question of something other than a call to the user. It counts as answered by nobody
-        (`expired`) after `seconds`, at once where no door is open."""
+        (`expired`) after `seconds`, when the turn ends, and at once where no door is open."""
         return await self._bench.approvals.inquire(question, seconds, self._outlet)
 
     async def answer(
@@ -213,11 +215,18 @@ class Session:
         note: str = "",
         door: str = "window",
     ) -> None:
-        """Decide a pending approval; the first answer wins, a later one raises `approval_gone`."""
+        """Decide a pending approval; the first answer wins, a later one raises `approval_gone`. Raises
+        OrionError `trust_refused` for a duration that was not on offer; one that text from outside has
+        overtaken becomes once, and the doors are told."""
         question = self._bench.approvals.question(approval_id)
+        if decision == "approve" and trust not in ("once", *question.rules):
+            raise OrionError("trust_refused", tool=question.name, trust=trust)
+        if decision == "approve" and trust != "once" and self._transcript.tainted:
+            self._outlet.emit(Notice("trust_narrowed", {"tool": question.name}))
+            trust = "once"
         rule: Rule | None = None
         tool = self._house.registry.get(question.name)
-        if decision == "approve" and tool is not None and question.risk != "high":
+        if decision == "approve" and tool is not None:
             rule = self._house.rules.grant(tool.definition(), question.arguments, trust, self.id)
         chosen = Decision(decision, trust, arguments or {}, note, door)
         extra = {"rule": asdict(rule)} if rule is not None and rule.session else {}
@@ -325,6 +334,7 @@ class Session:
                 self._refuse(error)
                 return
             done = await Turn(work).run()
+            self._bench.approvals.withdraw()
             if not self._transcript.queued or done.reason == "error":
                 return
             self._history.admit()
@@ -360,7 +370,9 @@ class Session:
     def _work(self) -> Work:
         first = self._link()
         profile = first.profile
-        limit = min(profile.policy.max_iterations, self._house.bounded_iterations())
+        limit = profile.policy.max_iterations
+        if not profile.computer_use:  # whose many small steps the profile itself bounds
+            limit = min(limit, self._house.bounded_iterations())
         return Work(
             session=self.id,
             profile=profile,

@@ -125,7 +125,7 @@ class SessionStore:
         _, records, bad = parse(lines, path)
         if bad or not records:
             raise OrionError("import_unreadable", problem=f"record {bad[0][0]}" if bad else "no records")
-        _copy(records, path)
+        _copy([_from_outside(record) for record in records], path)
         return session
 
     def fork(self, session: str, message: str) -> str:
@@ -192,6 +192,12 @@ def _heard(records: list[Record], kept: set[str]) -> list[Record]:
     told = [record for record in records if record.type == "heard" and record.data["of"] in kept]
     last = {record.data["of"]: record for record in told}
     return [record for record in last.values() if record.id not in kept]
+
+
+def _from_outside(record: Record) -> Record:
+    """The record, marked as text that came from outside this program."""
+    told = record.type in ("user", "assistant", "tool_result", "note", "recall", "compaction")
+    return record._replace(data=record.data | {"foreign": True}) if told else record
 
 
 def _copy(records: list[Record], path: Path) -> None:

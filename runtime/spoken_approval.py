@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import Literal
 
 import resources
+from resources.sentences import sentence
 from resources.translation import _, ngettext
 from runtime.events import ApprovalRequired
 from runtime.spoken_words import FALLBACK, FILE, Words, phrases, trimmed, words
@@ -88,7 +89,7 @@ def reading(asked: ApprovalRequired, object_argument: str) -> Reading | None:
     names = frozenset(_names(name))
     if asked.risk == "high" or not verbs or not names or len(name) > LONGEST:
         return None
-    ask = " ".join(filter(None, [_question(asked, name), _change(asked.preview), _how()]))
+    ask = " ".join(filter(None, [_question(asked, name), _change(asked.preview), _why(asked), _how()]))
     key_words = _("yes, {verb} {name}").format(verb=verbs[0], name=name)
     return Reading(asked.id, asked.digest, ask, key_words, frozenset(verbs), names)
 
@@ -96,9 +97,8 @@ def reading(asked: ApprovalRequired, object_argument: str) -> Reading | None:
 def by_hand(asked: ApprovalRequired) -> str:
     """What is said of a question that the voice cannot decide."""
     tool = asked.name.replace("_", " ")
-    return _("The agent asks to use {tool}. This needs your hand: please decide in the window.").format(
-        tool=tool
-    )
+    told = _("The agent asks to use {tool}. This needs your hand: please decide in the window.")
+    return " ".join(filter(None, [told.format(tool=tool), _why(asked)]))
 
 
 def again() -> str:
@@ -141,6 +141,11 @@ def _change(preview: str) -> str:
     if less:
         told.append(ngettext("It takes out one line.", "It takes out {n} lines.", less).format(n=less))
     return " ".join(told)
+
+
+def _why(asked: ApprovalRequired) -> str:
+    """Why it can be allowed only once, where there is something to say."""
+    return sentence(asked.why_once) if asked.why_once else ""
 
 
 def _how() -> str:

@@ -16,8 +16,9 @@ class Transcript:
     """State of a conversation, kept up to date record by record.
 
     `queued` are messages that were accepted and have not entered yet. `turn` is the id of the user record
-    whose turn has not ended, `iterations` its model calls. `told` are the notices that were given. What a
-    model sees is folded when it is first looked at, so that a long conversation opens without it.
+    whose turn has not ended, `iterations` its model calls. `told` are the notices that were given. `tainted`
+    once there is text from outside in it, also where a model no longer sees it. What a model sees is folded
+    when it is first looked at, so that a long conversation opens without it.
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
@@ -26,6 +27,7 @@ class Transcript:
         self.iterations = 0
         self.settings: dict[str, str] = {}
         self.told: set[str] = set()
+        self.tainted = False
         self._exchange = Exchange()
         self._unread: deque[Record] = deque()
         for record in records:
@@ -34,6 +36,7 @@ class Transcript:
     def apply(self, record: Record) -> None:
         """Take one more record into account."""
         self._unread.append(record)
+        self.tainted = self.tainted or is_foreign(record)
         match record.type:
             case "user":
                 self.queued.pop(str(record.data.get("queued", "")), None)
@@ -102,3 +105,11 @@ class Transcript:
     def size(self) -> int:
         """Characters of all messages together."""
         return sum(len(message.text) for message in self.messages)
+
+
+def is_foreign(record: Record) -> bool:
+    """Whether a record brings text from outside: the result of a tool that says so or says nothing of it,
+    pictures of the agent's computer, and what came from a file that was imported."""
+    if record.type == "tool_result":
+        return bool(record.data.get("foreign", True))
+    return bool(record.data.get("foreign", False) or (record.type == "note" and record.data.get("images")))

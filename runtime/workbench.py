@@ -92,7 +92,7 @@ class Workbench:
 
         return Desk(
             registry=house.registry,
-            policy=Policy(profile, autonomy, house.rules, self.session),
+            policy=Policy(profile, autonomy, house.rules, self.session, lambda: history.transcript.tainted),
             approvals=self.approvals,
             hooks=house.hooks,
             record=history.record,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
+from resources.sentences import sentence
 from resources.translation import _
 from runtime.cli.terminal import Terminal, exact
 from runtime.events import ApprovalRequired, Trust
@@ -22,7 +23,7 @@ ReadLine = Callable[[str], str]
 
 _KEYS: dict[str, str] = {"once": "y", "5min": "5", "session": "s", "always": "a"}
 _DURATIONS: dict[str, str] = {
-    "once": "yes, exactly this once",
+    "once": "yes, only this once: {rule}",
     "5min": "yes, for 5 minutes: {rule}",
     "session": "yes, in this session: {rule}",
     "always": "yes, from now on: {rule}",
@@ -99,6 +100,8 @@ class Asker:
         for key, trust in offered.items():
             rule = exact(asked.rules.get(trust, ""))
             terminal.note(f"{bar}{key}  {_(_DURATIONS[trust]).format(rule=rule)}", "")
+        if asked.why_once:
+            terminal.note(bar + sentence(asked.why_once), "dim")
         terminal.note(f"{bar}n  {_('no')}", "")
         terminal.note(f"{terminal.sign('╰ ', '+ ')}e  {_('edit the arguments first')}", "")
 

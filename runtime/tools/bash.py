@@ -45,6 +45,7 @@ class Bash:
             arguments=BashArguments,
             risk="medium",
             sandboxed=True,
+            foreign=True,
             timeout=LONGEST + 60.0,
             command_argument="command",
         )

@@ -50,6 +50,7 @@ class BrowserTool:
             arguments=BrowserArguments,
             risk="medium",
             sandboxed=True,
+            foreign=True,
             timeout=240.0,
         )
 

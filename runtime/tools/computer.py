@@ -88,6 +88,7 @@ class ComputerTool:
             arguments=ComputerArguments,
             risk="medium",
             sandboxed=True,
+            foreign=True,
             audience="seeing",
             timeout=180.0,
         )

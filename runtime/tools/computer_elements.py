@@ -43,6 +43,7 @@ class ComputerElements:
             arguments=ElementArguments,
             risk="medium",
             sandboxed=True,
+            foreign=True,
             audience="unseeing",
             timeout=180.0,
         )

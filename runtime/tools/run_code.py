@@ -39,6 +39,7 @@ class RunCode:
             arguments=CodeArguments,
             risk="medium",
             sandboxed=True,
+            foreign=True,
             timeout=LONGEST + 60.0,
         )
 

@@ -65,6 +65,7 @@ class StrReplaceBasedEditTool:
             arguments=EditToolArguments,
             risk="medium",
             sandboxed=True,
+            foreign=True,
         )
 
     async def execute(self, arguments: EditToolArguments, context: ToolContext) -> Result:

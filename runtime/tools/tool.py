@@ -79,6 +79,7 @@ class Definition:
     it twice is the same as once, so it may run again after a crash. `path_argument`, `host_argument` and
     `command_argument` name the argument that a trust rule is bound to. `sandboxed`: it works on the agent's
     own computer, where calls are run one after the other, are allowed all together, and may be repeated.
+    `foreign`: its results are text from outside this machine, which may be written to steer the agent.
     `audience`: only models that see pictures, or that do not, are told of it."""
 
     name: str
@@ -93,6 +94,7 @@ class Definition:
     host_argument: str = ""
     command_argument: str = ""
     sandboxed: bool = False
+    foreign: bool = False
     audience: Literal["", "seeing", "unseeing"] = ""
 
     def spec(self) -> ToolSpec:

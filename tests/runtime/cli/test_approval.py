@@ -48,7 +48,7 @@ def test_it_shows_tool_risk_diff_and_what_each_duration_allows() -> None:
     for part in ("write_file asks", "medium risk", "Write notes/hello.md", "+new", "-old"):
         assert part in shown
     assert "s  yes, in this session: every change that can be undone" in shown
-    assert "y  yes, exactly this once" in shown
+    assert "y  yes, only this once: exactly this call" in shown
     assert "[s/y/n/e]" in shown
     assert "5 minutes" not in shown
 

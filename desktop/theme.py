@@ -176,6 +176,7 @@ def style_sheet(theme: Theme) -> str:
     }
     sizes = {
         "small": f"{theme.body_size * 0.88:.2f}",
+        "heading": f"{theme.body_size * 1.14:.2f}",
         "large": f"{theme.body_size * 1.3:.2f}",
         "chevron": resource_path("icons", "chevron-mid.svg").as_posix(),
         "check": resource_path("icons", f"check-{theme.name}.svg").as_posix(),
@@ -185,6 +186,7 @@ def style_sheet(theme: Theme) -> str:
         "pressed": mix(theme.surface, theme.text, 0.13).name(),
         "accent_hover": mix(theme.accent, theme.text, 0.16).name(),
         "accent_faint": mix(theme.background, theme.accent, 0.14).name(),
+        "accent_soft": mix(theme.background, theme.accent, 0.24).name(),
         "danger_faint": mix(theme.background, theme.danger, 0.12).name(),
         "warning_faint": mix(theme.background, theme.warning, 0.14).name(),
         "success_faint": mix(theme.background, theme.success, 0.12).name(),

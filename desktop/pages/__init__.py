@@ -27,6 +27,7 @@ def pages() -> list[Page]:
     """Every page, in the order of the sidebar."""
     return [
         Page("review", "review", _("Review"), _review),
+        Page("models", "models", _("Models"), _models),
         Page("permissions", "shield", _("Permissions"), _permissions),
         Page("services", "key", _("Services"), _services),
         Page("network", "network", _("Network"), _network),
@@ -40,6 +41,12 @@ def _review(bridge: Bridge, theme: Theme) -> QWidget:
     from desktop.pages.review import ReviewPage
 
     return ReviewPage(bridge, theme)
+
+
+def _models(bridge: Bridge, theme: Theme) -> QWidget:
+    from desktop.pages.models import ModelsPage
+
+    return ModelsPage(bridge, theme)
 
 
 def _permissions(bridge: Bridge, theme: Theme) -> QWidget:

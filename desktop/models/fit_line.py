@@ -1,0 +1,105 @@
+"""The foot of a card: how a model would do here, as a sign and a sentence, beside what can be done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+
+from desktop.icons import pixmap
+from desktop.models.flow import FlowRow
+from desktop.models.wording import Tone, fit_details, fit_tone, fit_words
+from desktop.parts import label, plain_tip, restyle
+from desktop.theme import Theme, spacing
+
+_SIGNS: dict[Tone, str] = {"good": "tick", "careful": "warning", "bad": "close"}
+_BESIDE = 250
+"""Pixels that the sentence needs beside the buttons, at normal text size."""
+
+
+class FitLine(QWidget):
+    """A sign and a sentence about a FIT; pointing at it tells the figures."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._tone: Tone = "none"
+        self.sign = label("")
+        self.words = label("", wrap=True)
+        self.words.setProperty("role", "fit")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(spacing(2))
+        row.addWidget(self.sign, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.words, 1)
+
+    def show_fit(self, fit: dict[str, Any] | None) -> None:
+        """Say how a model fits; nothing where that is not known."""
+        self.show_words(fit_words(fit), fit_tone(fit), fit_details(fit))
+
+    def show_words(self, words: str, tone: Tone, details: str = "") -> None:
+        """Say `words` with the sign of `tone`; `details` are told where it is pointed at."""
+        self._tone = tone
+        self.words.setText(words)
+        self.words.setToolTip(plain_tip(details).replace("\n", "<br>") if details else "")
+        self.words.setAccessibleDescription(details)
+        self.words.setProperty("tone", tone)
+        restyle(self.words)
+        self._draw()
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self._draw()
+
+    def _draw(self) -> None:
+        theme = self._theme
+        inks: dict[Tone, QColor] = {"good": theme.success, "careful": theme.warning, "bad": theme.danger}
+        self.sign.setVisible(self._tone in _SIGNS)
+        if self._tone in _SIGNS:
+            side = round(17 * theme.scale)
+            self.sign.setPixmap(pixmap(_SIGNS[self._tone], inks[self._tone], side, self.devicePixelRatioF()))
+
+
+class Foot(QWidget):
+    """`fit` on the left and buttons on the right, or below it where there is no room for both."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.fit = FitLine(theme)
+        self.buttons = FlowRow(spacing(2))
+        self.buttons.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(spacing(3))
+        self._row.addWidget(self.fit, 1)
+        self._row.addWidget(self.buttons, 0)
+
+    def add(self, *widgets: QWidget) -> None:
+        """Put buttons to the right of those that are there."""
+        for widget in widgets:
+            self.buttons.flow.addWidget(widget)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.fit.set_theme(theme)
+        self.arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Choose between side by side and one above the other."""
+        needed = self.buttons.sizeHint().width() + round(_BESIDE * self._theme.scale)
+        narrow = self.width() < needed
+        policy = self.buttons.sizePolicy()
+        policy.setHorizontalPolicy(QSizePolicy.Policy.Preferred if narrow else QSizePolicy.Policy.Fixed)
+        policy.setVerticalPolicy(QSizePolicy.Policy.Minimum if narrow else QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(narrow)
+        self.buttons.setSizePolicy(policy)
+        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if self._row.direction() != direction:
+            self._row.setDirection(direction)

@@ -1,0 +1,142 @@
+"""The card of a model that is on this machine: how it does, what the exam says of it, use and delete."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from desktop.models.badges import BadgeRow
+from desktop.models.fit_line import Foot
+from desktop.models.wording import facts, fit_words, origin_words, parameters, role_words, window_words
+from desktop.parts import button, label, restyle
+from desktop.theme import Theme, spacing
+from resources.sentences import sentence
+from resources.translation import _
+from runtime.amounts import size
+
+Row = dict[str, Any]
+
+
+class InstalledCard(QFrame):
+    """Draws an INSTALLED of runtime/model_shelf.py; the signals carry its name."""
+
+    use_wanted = Signal(str)
+    exam_wanted = Signal(str)
+    delete_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        self._model: Row = {}
+        self._busy = ""
+        self.title = label("", "cardtitle", wrap=True)
+        self.state = label("", "badge")
+        self.facts = label("", "small", wrap=True)
+        self.exam = label("", "small", wrap=True)
+        self.badges = BadgeRow(theme)
+        self.fault = label("", "error", wrap=True, selectable=True)
+        self.foot = Foot(theme)
+        self.delete = button(_("Delete…"), lambda: self.delete_wanted.emit(self._model["name"]), "quiet")
+        self.examine = button(_("Examine"), lambda: self.exam_wanted.emit(self._model["name"]))
+        self.use = button(_("Use"), lambda: self.use_wanted.emit(self._model["name"]), "main")
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(spacing(5), spacing(4), spacing(5), spacing(4))
+        column.setSpacing(spacing(2.5))
+        head = QVBoxLayout()
+        head.setSpacing(spacing(0.5))
+        top = QHBoxLayout()
+        top.setSpacing(spacing(2))
+        top.addWidget(self.title, 1)
+        top.addWidget(self.state)
+        head.addLayout(top)
+        head.addWidget(self.facts)
+        column.addLayout(head)
+        for part in (self.badges, self.exam, self.fault):
+            column.addWidget(part)
+        column.addSpacing(spacing(0.5))
+        column.addWidget(self.foot)
+        self.foot.add(self.delete, self.examine, self.use)
+
+    def show_row(self, model: Row, examined: str) -> None:
+        """Draw the model as it is now; `examined` names the one whose exam runs, if one does."""
+        if (model, examined) == (self._model, self._busy):
+            return
+        self._model, self._busy = model, examined
+        title = model["title"] or model["name"]
+        self.title.setText(title)
+        self.title.setToolTip(model["path"])
+        self._show_state()
+        pictures = _("sees pictures") if model["images"] else ""
+        self.facts.setText(
+            facts(
+                parameters(model["parameters"]),
+                size(model["size"]),
+                model["quantisation"],
+                _("keeps {window} in view").format(window=window_words(model["window"]))
+                if model["window"]
+                else "",
+                pictures,
+                origin_words(model["origin"]),
+            )
+        )
+        self.facts.setVisible(bool(self.facts.text()))
+        self._show_exam()
+        broken = bool(model["error"])
+        self.fault.setText(sentence(model["error"], **model["fields"]) if broken else "")
+        self.fault.setVisible(broken)
+        self.foot.fit.show_fit(None if broken else model["fit"])
+        self._show_buttons(title, broken)
+        self.setAccessibleName(facts(title, self.state.text(), fit_words(model["fit"])))
+
+    def set_theme(self, theme: Theme) -> None:
+        self.foot.set_theme(theme)
+        self.badges.set_theme(theme)
+
+    def _show_state(self) -> None:
+        in_use, standard = self._model["in_use"], self._model["default"]
+        self.state.setText(_("In use") if in_use else _("For new chats") if standard else "")
+        self.state.setProperty("tone", "accent" if in_use else "plain")
+        self.state.setVisible(in_use or standard)
+        restyle(self.state)
+
+    def _show_exam(self) -> None:
+        exam, chats = self._model["exam"], self._model["kind"] in ("language", "vision")
+        self.badges.show_exam(exam)
+        self.exam.setVisible(chats and not self._model["error"])
+        if not exam:
+            self.exam.setText(
+                _(
+                    "Not examined yet. The exam takes about two minutes, works offline, and shows what it "
+                    "really can do."
+                )
+            )
+            return
+        roles = [role_words(role) for role in exam["roles"]]
+        good = (
+            _("Good for {roles}").format(roles=", ".join(roles)) if roles else _("Good for none of the roles")
+        )
+        speed = _("{count} tokens a second, measured").format(count=f"{exam['tokens_per_second']:.0f}")
+        when = time.strftime("%x", time.localtime(exam["when"]))
+        self.exam.setText(facts(good, speed, _("examined on {day}").format(day=when)))
+
+    def _show_buttons(self, title: str, broken: bool) -> None:
+        model, exam = self._model, self._model["exam"]
+        chats = model["kind"] in ("language", "vision") and not broken
+        self.use.setVisible(chats and not model["in_use"])
+        self.use.setAccessibleName(_("Use {title}").format(title=title))
+        self.examine.setVisible(chats)
+        self.examine.setEnabled(not self._busy)
+        busy = self._busy == model["name"]
+        self.examine.setText(_("Examining…") if busy else _("Examine again") if exam else _("Examine"))
+        self.examine.setAccessibleName(_("Examine {title}").format(title=title))
+        self.examine.setProperty("role", "main" if model["in_use"] and not exam else "")
+        restyle(self.examine)
+        self.delete.setVisible(bool(model["deletable"]))
+        self.delete.setAccessibleName(_("Delete {title}").format(title=title))
+        self.foot.arrange()

@@ -1,0 +1,183 @@
+"""What the models page knows: asked of the desk, followed while it moves, and told by signals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from shiboken6 import isValid
+
+from desktop import desk_models
+from desktop.bridge import Bridge, Fields, Reply
+from desktop.models.offer_card import GOES_ON
+
+Row = dict[str, Any]
+CALM_MS = 500
+"""Pause before asking again where a step did not move, so that nothing spins."""
+
+
+class Stock(QObject):
+    """Holds the rows of the shelf. `here` says that machine and installed models are known anew, `moved` that
+    downloads or the exam went on, `advised` and `found` that recommendations or results of a search came;
+    `arrived` carries a download that ended well, `examined` the name of a model whose exam ended well;
+    `menu` the model menu's rows after they changed; `failed` what went wrong with ("here", "advice",
+    "search"): part, code, fields."""
+
+    here = Signal()
+    moved = Signal()
+    advised = Signal()
+    found = Signal()
+    arrived = Signal(object)
+    examined = Signal(str)
+    menu = Signal(object)
+    failed = Signal(str, str, object)
+
+    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self.machine: Row = {}
+        self.installed: list[Row] = []
+        self.advice: list[Row] = []
+        self.results: Row = {"known": [], "found": [], "refused": ""}
+        self.downloads: list[Row] = []
+        self.run: Row | None = None
+        self._kind = ""
+        self._following: set[str] = set()
+
+    @property
+    def examining(self) -> str:
+        """The name of the model whose exam runs, or an empty string."""
+        return str(self.run["model"]) if self.run is not None and self.run["state"] == "running" else ""
+
+    def title_of(self, name: str) -> str:
+        """What an installed model is called."""
+        row = self.model(name)
+        return str((row or {}).get("title") or name)
+
+    def model(self, name: str) -> Row | None:
+        """The row of an installed model, None where there is none of this name."""
+        return next((row for row in self.installed if row["name"] == name), None)
+
+    # --- asking ---------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Ask for everything that is shown from the beginning, and follow what moves."""
+        self._ask(self._bridge.ask(desk_models.models_here), self._on_here, "here")
+        self.advise(self._kind)
+        self._follow("downloads", -1)
+        self._follow("exam", -1)
+
+    def advise(self, kind: str) -> None:
+        """Ask for what is recommended of a kind."""
+        self._kind = kind
+        self._ask(self._bridge.ask(desk_models.models_recommended, kind), self._on_advice, "advice")
+
+    def search(self, words: str) -> None:
+        """Look in the catalogue, and at the hub where that was allowed."""
+        self._ask(self._bridge.ask(desk_models.models_search, words), self._on_found, "search")
+
+    def look_up(self, name: str, failed: Callable[[str, Fields], object]) -> None:
+        """Ask for the files of one result of the search."""
+        reply = self._bridge.ask(desk_models.model_info, name)
+        self.take(reply, lambda card: self._on_info(name, card), failed)
+
+    def follow(self) -> None:
+        """Follow downloads and exam, if that was not so already."""
+        self._follow("downloads", -1)
+        self._follow("exam", -1)
+
+    def take(
+        self,
+        reply: Reply[Any],
+        done: Callable[[Any], object],
+        failed: Callable[[str, Fields], object] | None = None,
+    ) -> None:
+        """Take an answer unless the page is gone by then; without `failed` the bridge tells of a failure."""
+
+        def took(value: Any) -> None:
+            if isValid(self):
+                done(value)
+
+        def fell(code: str, fields: Fields) -> None:
+            if isValid(self) and failed is not None:
+                failed(code, fields)
+
+        reply.then(took, fell if failed is not None else None)
+
+    def _ask(self, reply: Reply[Any], done: Callable[[Any], object], part: str) -> None:
+        self.take(reply, done, lambda code, fields: self.failed.emit(part, code, fields))
+
+    # --- what comes back ------------------------------------------------------------------------------
+
+    def _on_here(self, told: Row) -> None:
+        self.machine, self.installed = told["machine"], told["installed"]
+        self._mark()
+        self.here.emit()
+
+    def _on_advice(self, rows: list[Row]) -> None:
+        self.advice = rows
+        self.advised.emit()
+
+    def _on_found(self, results: Row) -> None:
+        self.results = results
+        self.found.emit()
+
+    def _on_info(self, name: str, card: Row) -> None:
+        for key in ("known", "found"):
+            self.results[key] = [card if row["id"] == name else row for row in self.results[key]]
+        self.found.emit()
+
+    def _follow(self, what: str, seen: int) -> None:
+        if what in self._following:
+            return
+        self._following.add(what)
+        if what == "downloads":
+            reply = self._bridge.ask(desk_models.models_step, seen)
+        else:
+            reply = self._bridge.ask(desk_models.models_exam_step, seen)
+
+        def done(told: Row) -> None:
+            self._following.discard(what)
+            (self._on_downloads if what == "downloads" else self._on_exam)(told)
+            if int(told["step"]) > seen:
+                self._follow(what, int(told["step"]))
+            else:
+                QTimer.singleShot(CALM_MS, self, lambda: self._follow(what, int(told["step"])))
+
+        def fell(code: str, fields: Fields) -> None:
+            self._following.discard(what)
+            self.failed.emit(what, code, fields)
+
+        self.take(reply, done, fell)
+
+    def _on_downloads(self, told: Row) -> None:
+        went_on = {row["id"] for row in self.downloads if row["state"] in GOES_ON}
+        self.downloads = told["downloads"]
+        self._mark()
+        self.moved.emit()
+        fresh = [row for row in self.downloads if row["id"] in went_on and row["state"] == "done"]
+        for row in fresh:
+            self.arrived.emit(row)
+        if fresh:
+            self.reread()
+
+    def _on_exam(self, told: Row) -> None:
+        before, self.run = self.examining, told["run"]
+        self.moved.emit()
+        if before and not self.examining:
+            self.reread()
+            if self.run is not None and self.run["state"] == "done":
+                self.examined.emit(before)
+
+    def reread(self) -> None:
+        """Ask for what changes with a model that came, went or was examined, the model menu included."""
+        self._ask(self._bridge.ask(desk_models.models_here), self._on_here, "here")
+        self.advise(self._kind)
+        self.take(self._bridge.ask(desk_models.models_menu), self.menu.emit)
+
+    def _mark(self) -> None:
+        """Note on each download whether what came of it can be talked to."""
+        for row in self.downloads:
+            model = self.model(str(row.get("name") or ""))
+            row["chats"] = model is not None and model["kind"] in ("language", "vision")

@@ -122,6 +122,7 @@ class Handler(BaseHTTPRequestHandler):
             "gated": kept.about.get("gated", False),
             "downloads": kept.about.get("downloads", 1000),
             "likes": kept.about.get("likes", 10),
+            "gguf": kept.about.get("gguf", {}),
             "pipeline_tag": kept.about.get("pipeline_tag", "text-generation"),
             "tags": [*gguf, f"license:{licence}", *kept.about.get("tags", [])],
             "cardData": {"license": licence},

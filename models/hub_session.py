@@ -1,0 +1,202 @@
+"""The session lent to the hub's own library for a call: no hidden waiting, a token for one host only."""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urljoin, urlsplit
+
+from models.errors import EngineError
+
+if TYPE_CHECKING:
+    import httpx2
+
+BUSY = (408, 425, 429)
+LONGEST = 3600
+"""Seconds that a host may ask to be left alone for; it is asked again then, whatever it said."""
+
+TIMEOUT = 20.0
+MOST_REDIRECTS = 8
+LARGEST = 32 << 20
+"""Bytes of an answer of the API."""
+
+
+class HubSession:
+    """One client to one hub at `endpoint`. Used from any number of threads; the owner closes it.
+
+    `token` goes to the host of `endpoint` and to no other. A failure of the network and an answer that asks
+    for patience are raised at once as EngineErrors, so that the library neither retries nor waits by itself;
+    so is `refused`, the exception of the client for a host that was not allowed, with its name in `host`.
+    """
+
+    def __init__(
+        self,
+        client: Callable[[], httpx2.Client],
+        endpoint: str,
+        token: Callable[[], str],
+        refused: type[Exception],
+    ) -> None:
+        self._make = client
+        self._made: httpx2.Client | None = None
+        self._making = threading.Lock()
+        self._token = token
+        self._origin = _origin(endpoint)
+        self._refused = refused
+
+    def close(self) -> None:
+        """Close every connection; the next call opens new ones."""
+        with self._making:
+            made, self._made = self._made, None
+        if made is not None:
+            made.close()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Within it huggingface_hub, called in this thread, uses this session."""
+        _lend()
+        kept = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(kept)
+
+    def request(self, method: str, url: str, **more: Any) -> httpx2.Response:
+        """An answer that is read, after redirects unless `follow_redirects` is False. EngineError
+        host_refused, hub_unreachable or hub_unavailable."""
+        follow = more.get("follow_redirects", True)
+        params = more.get("params")
+        timeout = more.get("timeout") or TIMEOUT
+        for _number in range(MOST_REDIRECTS):
+            with self.stream(method, url, more.get("headers"), timeout=timeout, params=params) as response:
+                if not (follow and response.has_redirect_location):
+                    return _read(response)
+                url, params = redirected(url, response), None
+        raise endless(url)
+
+    @contextmanager
+    def stream(
+        self, method: str, url: str, headers: Any = None, *, timeout: float = TIMEOUT, params: Any = None
+    ) -> Iterator[httpx2.Response]:
+        """One answer whose body is still to be read, also a redirect; raises as `request`, for what happens
+        within it too."""
+        import httpx2
+
+        host = host_of(url)
+        try:
+            client = self._client()
+            dressed = self._dressed(url, headers)
+            request = client.build_request(method, url, headers=dressed, params=params, timeout=timeout)
+            response = client.send(request, stream=True, follow_redirects=False)
+            try:
+                if response.status_code in BUSY or response.status_code >= 500:
+                    raise busy(response)
+                yield response
+            finally:
+                response.close()
+        except self._refused as error:
+            raise EngineError("host_refused", host=str(getattr(error, "host", host))) from error
+        except (httpx2.RequestError, httpx2.InvalidURL, httpx2.StreamError) as error:
+            raise EngineError(
+                "hub_unreachable", host=host, reason=str(error) or type(error).__name__
+            ) from error
+
+    def _client(self) -> httpx2.Client:
+        with self._making:
+            self._made = self._made or self._make()
+            return self._made
+
+    def _dressed(self, url: str, headers: Any) -> dict[str, str]:
+        """The headers with the token where the host is the hub's own, without any elsewhere."""
+        kept = {name: value for name, value in dict(headers or {}).items() if name.lower() != "authorization"}
+        token = self._token() if _origin(url) == self._origin else ""
+        return {**kept, "Authorization": f"Bearer {token}"} if token else kept
+
+
+def busy(response: httpx2.Response) -> EngineError:
+    """What to raise for an answer that asks for patience; `seconds` is what it asks for, else 0."""
+    said = response.headers.get("Retry-After", "").strip()
+    limit = re.search(r";\s*r=0\s*;\s*t=(\d+)", response.headers.get("RateLimit", ""))
+    seconds = int(said) if re.fullmatch(r"\d{1,9}", said) else int(limit[1]) if limit else 0
+    return EngineError(
+        "hub_unavailable", host=response.url.host, status=response.status_code, seconds=min(seconds, LONGEST)
+    )
+
+
+def redirected(url: str, response: httpx2.Response) -> str:
+    """Where an answer of `url` leads. EngineError hub_unusable where that is no address, or one without TLS
+    although `url` has it."""
+    target = urljoin(url, response.headers["Location"])
+    scheme = urlsplit(target).scheme if host_of(target) else ""
+    if scheme not in ("http", "https") or (url.startswith("https:") and scheme != "https"):
+        raise EngineError("hub_unusable", host=host_of(url), reason="it redirects to where nobody should go")
+    return target
+
+
+def endless(url: str) -> EngineError:
+    """What to raise after too many redirects."""
+    return EngineError("hub_unusable", host=host_of(url), reason="it redirects without end")
+
+
+def _read(response: httpx2.Response) -> httpx2.Response:
+    """The answer with its body. One that would fill the memory is none of the hub's."""
+    import httpx2
+
+    size, pieces = 0, []
+    for piece in response.iter_bytes():
+        size += len(piece)
+        if size > LARGEST:
+            raise EngineError("hub_unusable", host=response.url.host, reason="its answer is too large")
+        pieces.append(piece)
+    headers = [(name, value) for name, value in response.headers.items() if name != "content-encoding"]
+    return httpx2.Response(
+        response.status_code, headers=headers, content=b"".join(pieces), request=response.request
+    )
+
+
+def host_of(url: str) -> str:
+    """The name of the host in an address, "" where there is none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    split = urlsplit(url)
+    return split.scheme, (split.hostname or "").lower(), split.port
+
+
+class _Lent:
+    """What huggingface_hub takes for its client: whatever is asked goes to the session of the caller."""
+
+    def request(self, method: str, url: str, **more: Any) -> httpx2.Response:
+        return _session().request(method, str(url), **more)
+
+    def get(self, url: str, **more: Any) -> httpx2.Response:
+        return self.request("GET", url, **more)
+
+    def close(self) -> None:
+        """The session is its owner's."""
+
+
+_current: ContextVar[HubSession | None] = ContextVar("hub_session", default=None)
+
+
+def _session() -> HubSession:
+    session = _current.get()
+    if session is None:
+        raise EngineError("hub_unusable", host="", reason="the library was called without a session")
+    return session
+
+
+@functools.cache
+def _lend() -> None:
+    """Once in a process: the library has one place for a client."""
+    import huggingface_hub
+
+    huggingface_hub.set_client_factory(lambda: cast("httpx2.Client", _Lent()))

@@ -36,7 +36,7 @@ class Embedder:
         wanted = min(options.window or WINDOW, header.context_length or WINDOW)
         self._window = choose(header, wanted, WINDOW, room).window
         shape = Shape(self._window, self._window, options.threads or hardware.usable_cores())
-        self._model = open_model(library, options.path, shape, lambda fraction: True)
+        self._model = open_model(library, str(header.path), shape, lambda fraction: True)
         self._context = self._open(shape, api.LLAMA_POOLING_TYPE_UNSPECIFIED)
         if api.llama_pooling_type(self._context) == api.LLAMA_POOLING_TYPE_NONE:  # a model made for chat
             api.llama_free(self._context)

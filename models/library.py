@@ -218,7 +218,7 @@ def _inspect(place: Place) -> tuple[ModelFile, Header | None]:
         size=place.size or sum(size for _, _, size in sizes),
         origin=place.origin,
         parts=place.files,
-        projector=place.projector,
+        projector=place.projector if place.projector and place.projector.is_file() else None,
         title=place.title or place.name,
         error=place.error,
         fields=place.fields,

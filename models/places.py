@@ -48,8 +48,8 @@ class _Folder:
 
 
 class Walk:
-    """Reads folders and remembers what they hold until their time of change differs. Folders whose names
-    begin with a dot are passed over: there lies what is not whole yet."""
+    """Reads folders and remembers what they hold until their time of change differs. What has a name that
+    begins with a dot is passed over: there lies what is not whole yet."""
 
     def __init__(self) -> None:
         self._known: dict[Path, _Folder] = {}
@@ -98,10 +98,11 @@ def _read(path: Path, changed: int) -> _Folder:
     folders: list[Path] = []
     with os.scandir(path) as entries:
         for entry in entries:
-            if entry.name.lower().endswith(".gguf"):
-                if entry.is_file():
-                    files.append(path / entry.name)
-            elif not entry.name.startswith(".") and entry.is_dir():
+            if entry.name.startswith("."):
+                continue
+            if entry.name.lower().endswith(".gguf") and entry.is_file():
+                files.append(path / entry.name)
+            elif entry.is_dir():
                 folders.append(path / entry.name)
     return _Folder(changed, now, tuple(sorted(files)), tuple(sorted(folders)))
 

@@ -16,7 +16,7 @@ import shutil
 import sys
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -151,21 +151,22 @@ def remove_states(folder: Path, session: str) -> None:
             path.unlink()
 
 
-def fingerprint(model: Path, *facts: object) -> str:
-    """Names a model file by its size, its beginning and samples of its weights, together with `facts`.
+def fingerprint(files: Sequence[Path], *facts: object) -> str:
+    """Names a model by sizes, beginnings and samples of its `files` (all parts), together with `facts`.
 
     Reading all of it would take seconds; a file that differs elsewhere only is not made by accident.
     """
     digest = hashlib.sha256(repr((MAGIC, sys.byteorder, facts)).encode())
-    size = model.stat().st_size
-    digest.update(str(size).encode())
-    with model.open("rb") as file:
-        digest.update(file.read(1 << 20))
-        for at in range(_SAMPLES):
-            file.seek(size * at // _SAMPLES)
+    for path in files:
+        size = path.stat().st_size
+        digest.update(str(size).encode())
+        with path.open("rb") as file:
+            digest.update(file.read(1 << 20))
+            for at in range(_SAMPLES):
+                file.seek(size * at // _SAMPLES)
+                digest.update(file.read(_SAMPLE))
+            file.seek(max(0, size - _SAMPLE))
             digest.update(file.read(_SAMPLE))
-        file.seek(max(0, size - _SAMPLE))
-        digest.update(file.read(_SAMPLE))
     return digest.hexdigest()
 
 

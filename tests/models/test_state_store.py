@@ -120,9 +120,9 @@ def test_a_session_is_forgotten_for_every_model(tmp_path: Path) -> None:
 def test_a_fingerprint_tells_models_and_settings_apart(tmp_path: Path) -> None:
     model = tmp_path / "model.gguf"
     model.write_bytes(os.urandom(1 << 20))
-    first = fingerprint(model, "build 1")
-    assert first == fingerprint(model, "build 1") != fingerprint(model, "build 2")
+    first = fingerprint([model], "build 1")
+    assert first == fingerprint([model], "build 1") != fingerprint([model], "build 2")
     data = bytearray(model.read_bytes())
     data[-1] ^= 1
     model.write_bytes(data)
-    assert fingerprint(model, "build 1") != first
+    assert fingerprint([model], "build 1") != first

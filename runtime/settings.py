@@ -53,7 +53,11 @@ class Agent(Section):
         description="semi asks before anything that changes something; auto asks only for high risk.",
     )
     bounded_iterations: int = Field(
-        default=15, ge=1, le=200, description="Most model calls for one message in a chat."
+        default=15,
+        ge=1,
+        le=200,
+        description="Most model calls for one message in a chat. A profile that works on the agent's "
+        "computer has a limit of its own.",
     )
 
 

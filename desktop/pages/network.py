@@ -156,6 +156,8 @@ def _entries(entries: Rows) -> ReadingTable:
 
 
 def _answer(entry: dict[str, Any]) -> str:
+    if entry["refused"]:
+        return _("refused, nothing was sent")
     if entry["open"]:
         return _("not ended")
     return str(entry["status"]) if entry["status"] else _("none")

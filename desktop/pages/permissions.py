@@ -9,13 +9,15 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 
 from desktop.bridge import Bridge
 from desktop.desk import Desk
+from desktop.pages.computer_hosts import ComputerHosts
 from desktop.parts import button, label, line
 from desktop.theme import Theme, spacing
 from resources.translation import _
 
 
 class PermissionsPage(QScrollArea):
-    """Lists the rules that approvals left behind in the chats open here. `refresh` asks again."""
+    """Lists the rules that approvals left behind in the chats open here, and the hosts that the agent's
+    computer may always reach. `refresh` asks again."""
 
     def __init__(self, bridge: Bridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,13 +26,16 @@ class PermissionsPage(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(_("Permissions"))
+        self.hosts = ComputerHosts(bridge)
+        self._lay_out()
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the rules as they are now."""
+        """Show the rules and hosts as they are now."""
         self._bridge.ask(Desk.rules).then(self._show)
+        self.hosts.refresh()
 
-    def _show(self, rules: list[dict[str, Any]]) -> None:
+    def _lay_out(self) -> None:
         body = QWidget()
         column = QVBoxLayout(body)
         column.setContentsMargins(spacing(6), spacing(5), spacing(6), spacing(8))
@@ -39,12 +44,23 @@ class PermissionsPage(QScrollArea):
         words = _("What the agent may do without asking, because you said so when you approved something.")
         column.addWidget(label(words, "muted", wrap=True))
         column.addWidget(line())
-        for rule in rules:
-            column.addWidget(self._row(rule))
-        if not rules:
-            column.addWidget(label(_("There are none: the agent asks each time."), wrap=True))
+        self._rules = QVBoxLayout()
+        self._rules.setSpacing(spacing(3))
+        column.addLayout(self._rules)
+        column.addSpacing(spacing(4))
+        column.addWidget(self.hosts)
         column.addStretch(1)
         self.setWidget(body)
+
+    def _show(self, rules: list[dict[str, Any]]) -> None:
+        while (item := self._rules.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.setParent(None)
+                old.deleteLater()
+        for rule in rules:
+            self._rules.addWidget(self._row(rule))
+        if not rules:
+            self._rules.addWidget(label(_("There are none: the agent asks each time."), wrap=True))
 
     def _row(self, rule: dict[str, Any]) -> QWidget:
         made = QWidget()

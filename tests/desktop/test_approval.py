@@ -164,3 +164,12 @@ def test_the_theme_may_change_while_it_asks(panel: ApprovalPanel) -> None:
     panel.set_pending([asked()])
     panel.set_theme(DARK)
     assert "+Hello" in panel.detail.toPlainText()
+
+
+def test_why_it_can_be_allowed_only_once_is_said(panel: ApprovalPanel) -> None:
+    panel.set_pending([asked(rules={"once": "exactly this call"}, why_once="once_outside_text")])
+    assert not panel.why_once.isHidden()
+    assert "text from outside" in panel.why_once.text()
+    assert panel.trusts.isHidden()
+    panel.set_pending([asked(id="other")])
+    assert panel.why_once.isHidden()

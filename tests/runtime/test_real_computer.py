@@ -197,7 +197,8 @@ def test_a_new_host_is_asked_for_in_the_chat(fresh_home: Path, machine: str) -> 
             await session.answer(asked.id, "deny")
             await watch.until("done")
             assert "may not reach new-host.example" in _completed(watch)[0]
-            assert not runtime.network.entries()
+            assert not runtime.network.summary()
+            assert {entry.refused for entry in runtime.network.entries()} == {"egress_refused"}
 
     asyncio.run(works())
 

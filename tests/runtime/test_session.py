@@ -258,3 +258,16 @@ def test_hooks_see_and_change_what_passes(fresh_home: Path) -> None:
             assert seen == ["turn", "", "echo", "Ok.", "complete"]
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(("computer_use", "calls"), [(False, 15), (True, 40)])
+def test_a_profile_for_the_computer_bounds_its_many_steps_itself(
+    fresh_home: Path, computer_use: bool, calls: int
+) -> None:
+    async def main() -> int:
+        limits = {"computer_use": computer_use, "policy": {"max_iterations": 40}}
+        async with talking(fresh_home, [call("echo", text="x")], loop=True, **limits) as (_, session, watch):
+            await session.submit("go")
+            return int((await watch.until("done")).iterations)
+
+    assert asyncio.run(main()) == calls

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
+from resources.sentences import sentence
 from runtime.events import ApprovalRequired, Risk
 from runtime.spoken_approval import Reading, again, by_hand, given_up, reading
 
@@ -166,3 +168,13 @@ def test_a_long_babble_is_judged_quickly() -> None:
     for word in ("the", "dot", "notes", "yes"):
         assert question.judge("yes write " + f"{word} " * 5000) == "unclear"
     assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize("why", ["once_outside_text", "once_new_host", "once_high_risk"])
+def test_why_it_can_be_allowed_only_once_is_read_aloud_and_allows_nothing(why: str) -> None:
+    found = reading(replace(asked(), why_once=why), "path")
+    assert found is not None
+    assert sentence(why) in found.ask
+    assert found.judge(found.ask) != "approve"
+    assert found.judge(sentence(why)) != "approve"
+    assert sentence(why) in by_hand(replace(asked(risk="high"), why_once=why))

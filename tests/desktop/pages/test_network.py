@@ -45,6 +45,7 @@ def entry(**changes: Any) -> dict[str, Any]:
         "received": 999,
         "seconds": 0.5,
         "open": False,
+        "refused": "",
     }
     return made | changes
 
@@ -81,10 +82,16 @@ def test_what_stays_on_this_machine_has_not_left_it(qtbot: QtBot) -> None:
 
 def test_hosts_and_requests_are_listed_with_bytes_and_times(qtbot: QtBot) -> None:
     entries = [entry(open=True, status=0), entry(status=0, via="proxy.example:3128"), entry()]
+    entries.append(entry(status=0, refused="egress_refused"))
     page = shown(qtbot, RecordingBridge(), hosts=[reached()], entries=entries)
     hosts, requests = page.findChildren(QTableWidget)
     assert cells(hosts, 0) == [FAR, "3", "1.5 kB", "999 B", "1970-01-01 00:00", "1970-01-01 00:01"]
-    assert [cells(requests, row)[3] for row in range(3)] == ["not ended", "none", "200"]
+    assert [cells(requests, row)[3] for row in range(4)] == [
+        "not ended",
+        "none",
+        "200",
+        "refused, nothing was sent",
+    ]
     assert cells(requests, 1)[2] == "openai, by proxy"
 
 

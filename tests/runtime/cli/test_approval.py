@@ -112,3 +112,11 @@ def test_escapes_and_directions_in_arguments_are_shown() -> None:
 def test_a_long_preview_says_how_much_is_left() -> None:
     shown = decide(replace(ASKED, preview="+line\n" * 100), "n")[1]
     assert "… 40 more lines" in shown
+
+
+def test_why_it_can_be_allowed_only_once_is_said() -> None:
+    once = replace(ASKED, rules={"once": "exactly this call"}, why_once="once_outside_text")
+    decision, shown = decide(once, "s", "a", "5", "y")
+    assert "This chat holds text from outside" in shown
+    assert "[y/n/e]" in shown
+    assert decision == Decision("approve")

@@ -38,6 +38,10 @@ def _worker(arguments: list[str]) -> int:
         from models.worker import main as llama
 
         return llama(arguments[1:])
+    if arguments[:1] == ["kernels"]:
+        from models.kernels import main as kernels
+
+        return kernels(arguments[1:])
     if arguments[:1] == ["voice"]:
         from voice.worker import main as voice
 

@@ -6,6 +6,7 @@ import platform
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from models.gguf import Header
 
@@ -59,6 +60,8 @@ class Shape:
     """The measures of a network. `attending` counts the layers that keep keys and values (0: all of them),
     `kv_heads` is that of each such layer, `key` the length of a head's key and value, `state` the bytes that
     other layers remember for a conversation, `tied` that the table of tokens is the output too."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid", "strict": True}
 
     layers: int
     embedding: int

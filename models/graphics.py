@@ -59,9 +59,14 @@ def layers(header: Header, window: int, asked: int, there: tuple[Card, ...]) -> 
         return 0
     if asked >= 0:
         return min(asked, blocks + 1)
-    room = usable(there) - _WORK_BYTES
+    room = room_on(there)
     each = header.tensor_bytes // (blocks + 1) + window * kv_bytes_per_token(header) // blocks
     return max(0, min(blocks + 1, room // max(1, each)))
+
+
+def room_on(there: tuple[Card, ...]) -> int:
+    """Bytes of the cards `there` for weights, keys and values."""
+    return max(0, usable(there) - _WORK_BYTES) if there else 0
 
 
 def usable(there: tuple[Card, ...]) -> int:

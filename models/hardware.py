@@ -37,13 +37,23 @@ def look() -> Hardware:
     memory = psutil.virtual_memory()
     total, available = _container_memory(int(memory.total), int(memory.available))
     return Hardware(
-        processor=platform.processor() or platform.machine(),
+        processor=processor_name(),
         physical_cores=psutil.cpu_count(logical=False) or os.cpu_count() or 1,
         usable_cores=usable_cores(),
         memory_total=total,
         memory_available=available,
         flags=cpu_flags(),
     )
+
+
+def processor_name() -> str:
+    """What the maker calls the processor; the architecture where the system does not say."""
+    found = ""
+    if platform.system() == "Linux":
+        found = _line_of(Path("/proc/cpuinfo"), "model name")
+    elif platform.system() == "Darwin":
+        found = _sysctl("machdep.cpu.brand_string").strip()
+    return found or platform.processor() or platform.machine()
 
 
 def memory_available() -> int:
@@ -99,14 +109,16 @@ def oom_kills() -> int:
 
 
 def _linux_flags(cpuinfo: Path) -> frozenset[str]:
+    return frozenset(_line_of(cpuinfo, "flags").split())
+
+
+def _line_of(cpuinfo: Path, name: str) -> str:
+    """What stands behind the first `name` of the file; empty where it does not stand there."""
     try:
         with cpuinfo.open(encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if line.startswith("flags"):
-                    return frozenset(line.partition(":")[2].split())
+            return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
     except OSError:
-        pass
-    return frozenset()
+        return ""
 
 
 def _windows_flags() -> frozenset[str]:
@@ -118,15 +130,19 @@ def _windows_flags() -> frozenset[str]:
 
 
 def _darwin_flags() -> frozenset[str]:
-    import subprocess
-
-    command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.features", "machdep.cpu.leaf7_features"]
-    try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return frozenset()
+    told = _sysctl("machdep.cpu.features", "machdep.cpu.leaf7_features")
     words = {word.lower() for word in told.split()}
     return frozenset(_DARWIN.get(word, word) for word in words)
+
+
+def _sysctl(*names: str) -> str:
+    import subprocess
+
+    command = ["/usr/sbin/sysctl", "-n", *names]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
 
 
 def _container_memory(total: int, available: int) -> tuple[int, int]:

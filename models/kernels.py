@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from models import hardware
 from models.gguf import TENSOR_TYPES
 from models.graphics import KINDS, native_function
 
@@ -27,8 +26,8 @@ _WIDTH, _HEIGHT, _BYTES = 1024, 4096, 64 << 20
 _PLACES, _LAYERS = 256, 24
 """Places that a layer attends to, and how many layers are timed at once."""
 
-_TIMES, _PATIENCE = 5, 4.0
-"""The best of so many runs counts; after so many seconds nothing more is begun."""
+_PASSES, _TIMES, _PATIENCE = 2, 4, 4.0
+"""The best of so many runs of so many passes counts; after so many seconds nothing more is begun."""
 
 _PATTERN = 0x2C
 """A byte of which a small number results in every form."""
@@ -73,12 +72,15 @@ class _Memory(ctypes.Structure):
 
 
 class Bench:
-    """Times one device (a ggml_backend_dev_t) of the library behind the bindings `api`; `close` frees it."""
+    """Times one device (a ggml_backend_dev_t) of the library behind the bindings `api`; `close` frees it.
+    With one thread of the processor its own time is taken, in which nothing else that runs here counts."""
 
-    def __init__(self, api: Any, device: int, threads: int) -> None:
+    def __init__(self, api: Any, device: int, threads: int = 1) -> None:
         self._call = {name: native_function(api, name, *kinds) for name, kinds in _FUNCTIONS.items()}
         self._init = native_function(api, "ggml_init", _Pointer, _Memory)
         self._device = device
+        own = threads == 1 and self._call["ggml_backend_dev_type"](device) == _CPU
+        self._clock = time.thread_time if own and sys.platform != "win32" else time.perf_counter
         self._backend = self._call["ggml_backend_dev_init"](device, None)
         if not self._backend:
             raise RuntimeError("the device cannot be opened")
@@ -157,10 +159,10 @@ class Bench:
             if all(held):
                 self._fill(inputs)
                 for _ in range(_TIMES):
-                    begin = time.perf_counter()
+                    begin = self._clock()
                     if compute(self._backend, graph):
                         return 0.0
-                    taken = time.perf_counter() - begin
+                    taken = self._clock() - begin
                     best = min(best or taken, taken)
             return best
         finally:
@@ -190,18 +192,24 @@ class Bench:
         return found
 
 
-def timed(api: Any, threads: int, clock: Callable[[], float] = time.monotonic) -> list[dict[str, Any]]:
-    """Every device: {name, card, free, rates: {type: bytes a second}, layer: seconds}, processor first."""
+def timed(api: Any, clock: Callable[[], float] = time.monotonic) -> list[dict[str, Any]]:
+    """Every device: {name, card, free, rates: {type: bytes a second}, layer: seconds}, the processor (one
+    thread of it) first."""
     numbers = {name: number for number, (name, _block, _size) in TENSOR_TYPES.items()}
     until, found = clock() + _PATIENCE, []
     for row, device in listed(api):
-        bench = Bench(api, device, threads)
+        bench = Bench(api, device)
         try:
-            layer = bench.layer()
-            rates = {name: bench.rate(numbers[name]) for name in KERNELS if clock() < until}
+            rates, layers = dict.fromkeys(KERNELS, 0.0), []
+            for _ in range(_PASSES):
+                layers.append(bench.layer())
+                for name in KERNELS:
+                    if clock() < until:
+                        rates[name] = max(rates[name], bench.rate(numbers[name]))
         finally:
             bench.close()
-        found.append(row | {"rates": {name: rate for name, rate in rates.items() if rate}, "layer": layer})
+        whole = {name: rate for name, rate in rates.items() if rate}
+        found.append(row | {"rates": whole, "layer": min(layers)})
     return found
 
 
@@ -235,7 +243,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     only = arguments[:1] == ["list"]
-    devices = [row for row, _ in listed(api)] if only else timed(api, hardware.usable_cores())
+    devices = [row for row, _ in listed(api)] if only else timed(api)
     with os.fdopen(out, "w", encoding="ascii") as file:
         file.write(json.dumps({"version": VERSION, "devices": devices}) + "\n")
     return 0

@@ -1,0 +1,181 @@
+"""How fast this machine goes through memory and through weights: measured once, then kept with its name."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from models import hardware
+from models.worker_process import default_command
+
+VERSION = 1
+FILE = "bandwidth.json"
+
+_BYTES = 96 << 20
+"""What each thread compares at a time: more than the caches of nearly all processors."""
+
+_ROUNDS, _PATIENCE = 8, 0.4
+_CHILD_SECONDS = 30.0
+
+_SHARPNESS = 3
+"""How abruptly threads that compute meet the limit of memory: the power of the mean that joins both."""
+
+_CARELESS = 0.6
+"""Part of the memory's speed that kernels are taken to reach where they could not be timed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speeds:
+    """Of one device. `bandwidth` is what memory yields to all cores in bytes a second (0: not known), `rates`
+    the bytes of weights by tensor type that one thread, or a card as a whole, goes through in a second, and
+    `layer` the seconds of everything in a layer but its large matrices."""
+
+    bandwidth: float
+    rates: Mapping[str, float] = field(default_factory=dict)
+    layer: float = 0.0
+
+    def rate(self, kind: str, threads: int = 1) -> float:
+        """Bytes of weights of the tensor type `kind` that so many threads go through in a second; a type that
+        was not timed counts as the slowest."""
+        slowest = min(self.rates.values(), default=_CARELESS * self.bandwidth / threads)
+        alone = threads * self.rates.get(kind, slowest)
+        if self.bandwidth <= 0 or alone <= 0:
+            return max(alone, self.bandwidth, 1.0)
+        return float((alone**-_SHARPNESS + self.bandwidth**-_SHARPNESS) ** (-1 / _SHARPNESS))
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What was found of this machine: its processor, and cards by their names."""
+
+    processor: Speeds
+    cards: Mapping[str, Speeds] = field(default_factory=dict)
+
+
+def timed(cache: Path, command: Sequence[str] = ()) -> Timed:
+    """The speeds of this machine: from `cache`/bandwidth.json if it is of this processor, number of cores and
+    engine, else measured within about two seconds and stored there. Blocks; to be called in a thread.
+
+    `command` starts the child that times the kernels; where it fails, memory's speed alone has to do, and
+    nothing is stored.
+    """
+    path, name = cache / FILE, _name()
+    stored = _stored(path, name)
+    if stored is not None:
+        return stored
+    threads = hardware.usable_cores()
+    bandwidth = max(streamed(1), streamed(threads)) if threads > 1 else streamed(1)
+    devices = _devices(command or _child())
+    if not devices:
+        return Timed(Speeds(bandwidth))
+    found = Timed(
+        _speeds(devices[0], bandwidth), {str(row["name"]): _speeds(row, 0.0) for row in devices[1:]}
+    )
+    _store(path, name, found)
+    return found
+
+
+def streamed(threads: int, size: int = _BYTES) -> float:
+    """Bytes a second that so many threads read: the second best of some rounds, since what else runs here can
+    only slow one down and a clock may slip once."""
+    compare = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None).memcmp
+    compare.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
+    half = size // 2
+    pairs = [(ctypes.create_string_buffer(half), ctypes.create_string_buffer(half)) for _ in range(threads)]
+    for pair in pairs:
+        for buffer in pair:
+            ctypes.memset(buffer, 1, half)  # pages that were never written to are all one page
+    found: list[float] = []
+    until = time.monotonic() + _PATIENCE
+    while len(found) < _ROUNDS and (len(found) < 2 or time.monotonic() < until):
+        workers = [threading.Thread(target=compare, args=(*pair, half)) for pair in pairs]
+        begin = time.perf_counter()
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        found.append(2 * half * threads / (time.perf_counter() - begin))
+    return sorted(found)[-2]
+
+
+def free_on_cards(command: Sequence[str] = ()) -> dict[str, int]:
+    """Bytes that are free on each card now, by its name. Blocks for a fraction of a second."""
+    rows = _devices((*(command or _child()), "list"))
+    return {str(row["name"]): int(row["free"]) for row in rows if row.get("card")}
+
+
+def _child() -> tuple[str, ...]:
+    return (*default_command()[:-1], "kernels")
+
+
+def _devices(command: Sequence[str]) -> list[dict[str, Any]]:
+    """What the child says of the processor and the cards; nothing where it fails."""
+    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    try:
+        done = subprocess.run(
+            list(command), capture_output=True, timeout=_CHILD_SECONDS, check=True, creationflags=flags
+        )
+        told = json.loads(done.stdout)
+        return list(told["devices"])
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _speeds(row: Mapping[str, Any], bandwidth: float) -> Speeds:
+    rates = {str(kind): float(rate) for kind, rate in dict(row["rates"]).items()}
+    return Speeds(float(bandwidth), rates, float(row["layer"]))
+
+
+def _name() -> str:
+    """What the speeds depend on."""
+    facts = (platform.machine(), hardware.processor_name(), hardware.usable_cores(), _engine())
+    return " | ".join(map(str, facts))
+
+
+def _engine() -> str:
+    """The release of the engine and the bytes of its libraries, which tell one build from another."""
+    try:
+        found = importlib.metadata.distribution("llama-cpp-python")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    folder = Path(str(found.locate_file("llama_cpp/lib")))
+    size = sum(file.stat().st_size for file in folder.glob("*")) if folder.is_dir() else 0
+    return f"{found.version} {size}"
+
+
+def _stored(path: Path, name: str) -> Timed | None:
+    """What was measured on this machine with this engine; a file of another version or form is not used."""
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        if data["version"] != VERSION or data["machine"] != name:
+            return None
+        processor, cards = data["processor"], dict(data["cards"])
+        return Timed(
+            _speeds(processor, processor["bandwidth"]),
+            {str(card): _speeds(row, row["bandwidth"]) for card, row in cards.items()},
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _store(path: Path, name: str, found: Timed) -> None:
+    """Keep what was measured; where the disk refuses, it is measured again at the next start."""
+    data = {"version": VERSION, "machine": name, **asdict(found)}
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)

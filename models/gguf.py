@@ -140,7 +140,7 @@ def _read(path: Path) -> Header:
             raise EngineError("model_file_not_gguf", path=str(path), reason="it is no ordinary file")
         with path.open("rb") as file:
             return _Reader(path, status.st_size, file).header()
-    except (FileNotFoundError, IsADirectoryError) as error:
+    except (FileNotFoundError, IsADirectoryError, ValueError) as error:
         part = shards.part_of(path)
         if part is not None and part.count > 1:
             raise shards.missing(path, part.number, part.count) from error

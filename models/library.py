@@ -288,6 +288,6 @@ def _stamp(paths: Iterable[Path | None]) -> _Stamp:
         try:
             status = path.stat()
             found.append((status.st_ino, status.st_mtime_ns, status.st_size))
-        except OSError:
+        except (OSError, ValueError):
             found.append((0, 0, 0))
     return tuple(found)

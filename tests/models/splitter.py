@@ -95,7 +95,7 @@ def _value(data: bytes, at: int, kind: int) -> int:
     inner, count = struct.unpack_from("<IQ", data, at)
     at += 12
     if inner != 8:
-        return at + count * _SIZES[inner]
+        return int(at + count * _SIZES[inner])
     for _ in range(count):
         at = _text(data, at)[1]
     return at

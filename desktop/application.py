@@ -24,6 +24,7 @@ from desktop.icons import program_icon
 from desktop.imports import leave_alone
 from desktop.instance import Instance
 from desktop.live.live_conductor import LiveConductor
+from desktop.model_conductor import ModelConductor
 from desktop.pages import Page, pages
 from desktop.termination import Termination
 from desktop.tray import Tray
@@ -88,7 +89,9 @@ class Desktop(QObject):
         self.conductor = Conductor(self.window, self.talks, self.drafts, self.tray)
         self.voice = VoiceConductor(self.window, self.bridge, self.talks)
         self.live = LiveConductor(self.window, self.bridge, open_at_start=self.state.pane)
+        self.models = ModelConductor(self.window, self.bridge, self.talks)
         self.conductor.escapes.append(self.voice.take_escape)
+        self.conductor.escapes.append(self.models.take_escape)
         self._connect()
         self._install_commands()
         self.window.status.say(_("Starting…"))
@@ -147,6 +150,8 @@ class Desktop(QObject):
             saved.connect(self.voice.take_settings)
         if decided := getattr(made, "decided", None):
             decided.connect(self.window.toast.say)
+        if page.name == "models":
+            self.models.join(made)
         if opened := getattr(made, "open_requested", None):
             opened.connect(self._open_file)
         return made
@@ -183,6 +188,7 @@ class Desktop(QObject):
         self.talks.begin(overview, self.state.session)
         if self.state.voice:  # those who speak find it ready, once the window has settled
             QTimer.singleShot(SETTLED_MS, self, self.voice.wake)
+        self.models.begin()
         self.live.begin()
         self._collector.keep_soon()
 

@@ -32,11 +32,13 @@ class ChatStack(QStackedWidget):
     copy_done = Signal()
     read_requested = Signal(object)
     prompt_chosen = Signal(object)
+    models_requested = Signal()
     dropped = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._advised = False
         self._views: OrderedDict[str, ChatView] = OrderedDict()
 
     @property
@@ -64,6 +66,7 @@ class ChatStack(QStackedWidget):
             view.show_rows(card["rows"])
             if not card["rows"]:
                 view.show_placeholder("empty", _place(card))
+                view.welcome.advise(self._advised and card["local"])
         self._trim(session)
 
     def on_event(self, event: Event) -> None:
@@ -77,6 +80,12 @@ class ChatStack(QStackedWidget):
         view = self._views.get("") or self._make("")
         self.setCurrentWidget(view)
         view.show_placeholder(kind, text)
+
+    def advise(self, advised: bool) -> None:
+        """Whether empty chats with a model on this machine show the way to stronger ones."""
+        self._advised = advised
+        for view in self._views.values():
+            view.welcome.advise(advised and view.welcome.advised)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -107,6 +116,7 @@ class ChatStack(QStackedWidget):
         view.copy_done.connect(self.copy_done)
         view.read_requested.connect(self.read_requested)
         view.prompt_chosen.connect(self.prompt_chosen)
+        view.models_requested.connect(self.models_requested)
         self._views[session] = view
         self.addWidget(view)
         return view

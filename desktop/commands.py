@@ -36,6 +36,7 @@ def commands(
         Command(_("Previous chat"), ("Ctrl+PgUp",), lambda: _step(window, talks, -1)),
         Command(_("Show or hide the sidebar"), ("Ctrl+B",), window.toggle_sidebar),
         Command(_("Settings"), ("Ctrl+,",), lambda: window.show_page("settings")),
+        Command(_("Models"), ("Ctrl+M",), lambda: window.show_page("models")),
         Command(_("Permissions"), (), lambda: window.show_page("permissions")),
         Command(_("Services"), (), lambda: window.show_page("services")),
         Command(_("Network"), (), lambda: window.show_page("network")),

@@ -17,6 +17,11 @@ async def models_here(desk: Desk) -> Plain:
     return {"machine": await shelf.machine(), "installed": await shelf.installed()}
 
 
+async def models_go_on(desk: Desk) -> None:
+    """Take up the downloads that ran when the program ended."""
+    await desk.runtime.shelf.go_on()
+
+
 async def models_recommended(desk: Desk, kind: str) -> list[Plain]:
     """The catalogue's models of a `kind` (empty: all), the best one for this machine first: [CARD]."""
     return await desk.runtime.shelf.recommended(kind)

@@ -29,6 +29,7 @@ class Header(QFrame):
 
     profile_chosen = Signal(object)
     model_chosen = Signal(object)
+    more_models_requested = Signal()
     models_wanted = Signal(object)
     sidebar_requested = Signal()
     find_requested = Signal()
@@ -175,6 +176,8 @@ class Header(QFrame):
         if self._card.get("provider", "local") not in LISTED:
             menu.addSeparator()
             menu.addAction(_("Another model…"), self._ask_model)
+        menu.addSeparator()
+        menu.addAction(_("More models…"), self.more_models_requested.emit)
 
     def _ask_model(self) -> None:
         """Let the name of a model be typed that the service's list does not show."""

@@ -35,6 +35,7 @@ class ChatView(QWidget):
     copy_done = Signal()
     read_requested = Signal(object)
     prompt_chosen = Signal(object)
+    models_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None, theme: Theme = LIGHT) -> None:
         super().__init__(parent)
@@ -70,6 +71,7 @@ class ChatView(QWidget):
         self.canvas.link_activated.connect(self.link_activated)
         self.canvas.bottom_left.connect(self._on_bottom_left)
         self.welcome.prompt_chosen.connect(self.prompt_chosen)
+        self.welcome.models_requested.connect(self.models_requested)
         self.jump.clicked.connect(self._on_jump)
         self.find_bar.searched.connect(self._on_searched)
         self.find_bar.closed.connect(self.close_find)

@@ -26,9 +26,11 @@ def prompts() -> list[tuple[str, str]]:
 
 
 class Welcome(QWidget):
-    """One of four states, told apart by `kind`; `prompt_chosen` carries an example's text."""
+    """One of four states, told apart by `kind`; `prompt_chosen` carries an example's text, `models_requested`
+    says that the user wants to see other models."""
 
     prompt_chosen = Signal(object)
+    models_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,12 +42,16 @@ class Welcome(QWidget):
         self.words.setWordWrap(True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
         self.choices = [self._choice(title, text) for title, text in prompts()]
+        self.models = QPushButton(_("See stronger models for this machine"))
+        self.models.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.models.clicked.connect(lambda _checked=False: self.models_requested.emit())
+        self.advised = False
         self._pulse = QTimer(self)
         self._pulse.setInterval(80)
         self._pulse.timeout.connect(self.update)
         column = QVBoxLayout(self)
         column.addStretch(2)
-        for widget in (self.title, self.words, *self.choices):
+        for widget in (self.title, self.words, self.models, *self.choices):
             column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
         self.restyle(theme)
@@ -76,6 +82,11 @@ class Welcome(QWidget):
         self._breathe()
         self.update()
 
+    def advise(self, advised: bool) -> None:
+        """Whether an empty chat shows the way to stronger models."""
+        self.advised = advised
+        self._fit()
+
     def restyle(self, theme: Theme) -> None:
         """Wear the theme."""
         self._style = style = Style(theme)
@@ -94,6 +105,13 @@ class Welcome(QWidget):
             label.setStyleSheet(
                 f"color: {colour.name()}; background: transparent; padding-bottom: {space(1)}px;"
             )
+        self.models.setStyleSheet(
+            f"QPushButton {{ color: {theme.accent.name()}; background: transparent; padding: {space(1)}px"
+            f" {space(3)}px; border: 1px solid transparent; border-radius: {space(2)}px;"
+            f" font-size: {theme.body_size}pt; }}"
+            f"QPushButton:hover {{ text-decoration: underline; }}"
+            f"QPushButton:focus {{ border: 1px solid {theme.accent.name()}; }}"
+        )
         hover = mix(theme.raised, theme.accent, 0.07).name()
         for choice in self.choices:
             choice.setStyleSheet(
@@ -122,7 +140,9 @@ class Welcome(QWidget):
         for label in (self.title, self.words):
             label.setFixedWidth(width)
             label.setFixedHeight(max(0, label.heightForWidth(width)))
-        room = self.height() - space(12) - self.title.height() - self.words.height() - space(5)
+        self.models.setVisible(self.kind == "empty" and self.advised)
+        advice = self.models.sizeHint().height() + space(2.5) if self.advised else 0
+        room = self.height() - advice - space(12) - self.title.height() - self.words.height() - space(5)
         for choice, (title, text) in zip(self.choices, prompts(), strict=True):
             choice.setFixedWidth(width)
             inside = choice.fontMetrics()

@@ -49,6 +49,17 @@ class Badge(QToolButton):
         self.setIconSize(QSize(side, side))
         self.setIcon(icon(_ICONS.get(self.state, "close"), ink.name(), theme.muted.name(), side))
 
+    def sizeHint(self) -> QSize:
+        """Narrower than the style's, which leaves room for a menu's arrow."""
+        hint = super().sizeHint()
+        return QSize(hint.width() - self.fontMetrics().averageCharWidth(), hint.height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (*_ON, *_BACK):
+            event.ignore()  # the row moves the keyboard
+        else:
+            super().keyPressEvent(event)
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         if event.reason() != Qt.FocusReason.MouseFocusReason:

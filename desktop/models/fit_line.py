@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from desktop.icons import pixmap
 from desktop.models.flow import FlowRow
+from desktop.models.side_by_side import SideBySide
 from desktop.models.wording import Tone, fit_details, fit_tone, fit_words
 from desktop.parts import label, plain_tip, restyle
 from desktop.theme import Theme, spacing
 
 _SIGNS: dict[Tone, str] = {"good": "tick", "careful": "warning", "bad": "close"}
-_BESIDE = 250
+_BESIDE = 230
 """Pixels that the sentence needs beside the buttons, at normal text size."""
 
 
@@ -67,15 +68,13 @@ class Foot(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self.fit = FitLine(theme)
         self.buttons = FlowRow(spacing(2))
-        self.buttons.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(spacing(3))
-        self._row.addWidget(self.fit, 1)
-        self._row.addWidget(self.buttons, 0)
+        self._sides = SideBySide(self.fit, self.buttons, _BESIDE)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self._sides)
+        self._sides.set_scale(theme.scale)
 
     def add(self, *widgets: QWidget) -> None:
         """Put buttons to the right of those that are there."""
@@ -83,23 +82,9 @@ class Foot(QWidget):
             self.buttons.flow.addWidget(widget)
 
     def set_theme(self, theme: Theme) -> None:
-        self._theme = theme
         self.fit.set_theme(theme)
-        self.arrange()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.arrange()
+        self._sides.set_scale(theme.scale)
 
     def arrange(self) -> None:
-        """Choose between side by side and one above the other."""
-        needed = self.buttons.sizeHint().width() + round(_BESIDE * self._theme.scale)
-        narrow = self.width() < needed
-        policy = self.buttons.sizePolicy()
-        policy.setHorizontalPolicy(QSizePolicy.Policy.Preferred if narrow else QSizePolicy.Policy.Fixed)
-        policy.setVerticalPolicy(QSizePolicy.Policy.Minimum if narrow else QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(narrow)
-        self.buttons.setSizePolicy(policy)
-        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        if self._row.direction() != direction:
-            self._row.setDirection(direction)
+        """Choose anew between side by side and stacked, as the buttons have changed."""
+        self._sides.arrange()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QSizePolicy, QWidget
 
+_NARROW = 160
+"""Pixels below which a line of widgets is not squeezed; wider ones than there is room for are cut."""
+
 
 class Flow(QLayout):
     """Widgets of their own sizes from left to right (from right to left where that is how one reads)."""
@@ -44,7 +47,7 @@ class Flow(QLayout):
     def minimumSize(self) -> QSize:
         sizes = [item.minimumSize() for item in self._shown()]
         return QSize(
-            max((size.width() for size in sizes), default=0),
+            min(_NARROW, max((size.width() for size in sizes), default=0)),
             max((size.height() for size in sizes), default=0),
         )
 

@@ -6,10 +6,11 @@ import time
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from desktop.models.badges import BadgeRow
 from desktop.models.fit_line import Foot
+from desktop.models.side_by_side import SideBySide
 from desktop.models.wording import facts, fit_words, origin_words, parameters, role_words, window_words
 from desktop.parts import button, label, restyle
 from desktop.theme import Theme, spacing
@@ -18,6 +19,8 @@ from resources.translation import _
 from runtime.amounts import size
 
 Row = dict[str, Any]
+TITLE = 180
+"""Pixels that a title has at least beside the badge, at normal text size."""
 
 
 class InstalledCard(QFrame):
@@ -34,6 +37,8 @@ class InstalledCard(QFrame):
         self._busy = ""
         self.title = label("", "cardtitle", wrap=True)
         self.state = label("", "badge")
+        self.top = SideBySide(self.title, self.state, TITLE)
+        self.top.set_scale(theme.scale)
         self.facts = label("", "small", wrap=True)
         self.exam = label("", "small", wrap=True)
         self.badges = BadgeRow(theme)
@@ -50,11 +55,7 @@ class InstalledCard(QFrame):
         column.setSpacing(spacing(2.5))
         head = QVBoxLayout()
         head.setSpacing(spacing(0.5))
-        top = QHBoxLayout()
-        top.setSpacing(spacing(2))
-        top.addWidget(self.title, 1)
-        top.addWidget(self.state)
-        head.addLayout(top)
+        head.addWidget(self.top)
         head.addWidget(self.facts)
         column.addLayout(head)
         for part in (self.badges, self.exam, self.fault):
@@ -96,6 +97,7 @@ class InstalledCard(QFrame):
 
     def set_theme(self, theme: Theme) -> None:
         self.foot.set_theme(theme)
+        self.top.set_scale(theme.scale)
         self.badges.set_theme(theme)
 
     def _show_state(self) -> None:

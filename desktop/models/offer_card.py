@@ -6,10 +6,11 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout, QWidget
 
 from desktop.models.fit_line import Foot
 from desktop.models.flow import FlowRow
+from desktop.models.side_by_side import SideBySide
 from desktop.models.wording import (
     abilities,
     download_size,
@@ -24,6 +25,8 @@ from desktop.theme import Theme, spacing
 from resources.translation import _
 
 Row = dict[str, Any]
+TITLE = 180
+"""Pixels that a title has at least beside the badge, at normal text size."""
 GOES_ON = ("queued", "running", "paused", "checking")
 """States of a download that is not at an end."""
 
@@ -48,6 +51,8 @@ class OfferCard(QFrame):
         self.title = label("", "cardtitle", wrap=True)
         self.maker = label("", "small", wrap=True)
         self.best = label("", "badge")
+        self.top = SideBySide(self.title, self.best, TITLE)
+        self.top.set_scale(theme.scale)
         self.about = label("", wrap=True)
         self.facts = label("", "small", wrap=True)
         self.chips = FlowRow(spacing(1.5))
@@ -64,11 +69,7 @@ class OfferCard(QFrame):
         column.setSpacing(spacing(2.5))
         head = QVBoxLayout()
         head.setSpacing(spacing(0.5))
-        top = QHBoxLayout()
-        top.setSpacing(spacing(2))
-        top.addWidget(self.title, 1)
-        top.addWidget(self.best)
-        head.addLayout(top)
+        head.addWidget(self.top)
         head.addWidget(self.maker)
         column.addLayout(head)
         column.addWidget(self.about)
@@ -106,6 +107,7 @@ class OfferCard(QFrame):
 
     def set_theme(self, theme: Theme) -> None:
         self.foot.set_theme(theme)
+        self.top.set_scale(theme.scale)
 
     def _show_facts(self) -> None:
         card = self._card

@@ -44,6 +44,7 @@ class Stock(QObject):
         self.run: Row | None = None
         self._kind = ""
         self._following: set[str] = set()
+        self._pauses = {what: self._pause(what) for what in ("downloads", "exam")}
 
     @property
     def examining(self) -> str:
@@ -58,6 +59,14 @@ class Stock(QObject):
     def model(self, name: str) -> Row | None:
         """The row of an installed model, None where there is none of this name."""
         return next((row for row in self.installed if row["name"] == name), None)
+
+    def _pause(self, what: str) -> QTimer:
+        made = QTimer(self)
+        made.setObjectName(f"follow {what}")
+        made.setSingleShot(True)
+        made.setInterval(CALM_MS)
+        made.timeout.connect(self.follow)
+        return made
 
     # --- asking ---------------------------------------------------------------------------------------
 
@@ -143,13 +152,20 @@ class Stock(QObject):
             if int(told["step"]) > seen:
                 self._follow(what, int(told["step"]))
             else:
-                QTimer.singleShot(CALM_MS, self, lambda: self._follow(what, int(told["step"])))
+                self._rest(what, int(told["step"]))
 
         def fell(code: str, fields: Fields) -> None:
             self._following.discard(what)
             self.failed.emit(what, code, fields)
 
         self.take(reply, done, fell)
+
+    def _rest(self, what: str, seen: int) -> None:
+        """Ask again a little later."""
+        pause = self._pauses[what]
+        pause.timeout.disconnect()
+        pause.timeout.connect(lambda: self._follow(what, seen))
+        pause.start()
 
     def _on_downloads(self, told: Row) -> None:
         went_on = {row["id"] for row in self.downloads if row["state"] in GOES_ON}

@@ -100,7 +100,7 @@ def download_size(variant: Row) -> str:
 
 def facts(*parts: str) -> str:
     """Short facts on one line."""
-    return "  ·  ".join(part for part in parts if part)
+    return "\u00a0\u00a0·  ".join(part for part in parts if part)
 
 
 def abilities(card: Row) -> list[tuple[str, str]]:

@@ -29,6 +29,7 @@ from resources.translation import _
 
 Row = dict[str, Any]
 WIDE = 880
+NARROW = 420
 
 
 class ModelsPage(QWidget):
@@ -139,6 +140,16 @@ class ModelsPage(QWidget):
         self.tabs.choose(section)
         self.tabs.buttons[section].setFocus()
 
+    def take_escape(self) -> bool:
+        """Leave the question or the import that waits; whether one did."""
+        if self.question.asks:
+            self.question.take_back()
+            return True
+        if not self.intake.isHidden():
+            self.intake.on_leave()
+            return True
+        return False
+
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.activity.set_theme(theme)
@@ -156,6 +167,10 @@ class ModelsPage(QWidget):
 
     def _fit(self) -> None:
         self.body.setMaximumWidth(round(WIDE * max(1.0, self._theme.scale)))
+        side = spacing(6 if self.width() > NARROW * self._theme.scale else 3)
+        column = self.body.layout()
+        if column is not None and column.contentsMargins().left() != side:
+            column.setContentsMargins(side, spacing(3), side, spacing(10))
         edge = spacing(3)
         self.drop.setGeometry(self.rect().adjusted(edge, edge, -edge, -edge))
 
@@ -185,7 +200,7 @@ class ModelsPage(QWidget):
         best = place == 0 and any(
             one["recommended"] and fit_tone(one["fit"]) == "good" for one in row["variants"]
         )
-        card.set_best(_("Best for this machine") if best else "")
+        card.set_best(_("Best fit here") if best else "")
 
     def _draw_found(self, card: OfferCard, row: Row, place: int) -> None:
         del place

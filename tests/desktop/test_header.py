@@ -44,7 +44,7 @@ def test_another_profile_is_chosen_from_the_menu(qtbot: QtBot) -> None:
     header = make(qtbot)
     menu = header.profile.menu()
     menu.aboutToShow.emit()
-    assert [action.isChecked() for action in menu.actions()] == [False, True]
+    assert [action.isChecked() for action in menu.actions()[:2]] == [False, True]
     with qtbot.waitSignal(header.profile_chosen) as chosen:
         menu.actions()[0].trigger()
     assert chosen.args == ["orion-demo"]
@@ -55,7 +55,7 @@ def test_a_broken_model_cannot_be_chosen(qtbot: QtBot) -> None:
     header.set_choices([], [{"name": "bad", "size": 0, "provider": "local", "error": "truncated"}])
     menu = header.model.menu()
     menu.aboutToShow.emit()
-    assert [action.isEnabled() for action in menu.actions()] == [False]
+    assert [action.isEnabled() for action in menu.actions()[:1]] == [False]
     header.set_choices([], [])
     menu.aboutToShow.emit()
     assert menu.actions()[0].text() == "No model file was found"
@@ -95,11 +95,11 @@ def test_what_bundled_means_is_marked_and_not_offered_again(qtbot: QtBot) -> Non
     header.set_choices([], [{"name": "small", "default": True} | local, {"name": "large"} | local])
     menu = header.model.menu()
     menu.aboutToShow.emit()
-    assert [action.isChecked() for action in menu.actions()] == [True, False]
+    assert [action.isChecked() for action in menu.actions()[:2]] == [True, False]
     assert [model["name"] for model in header.other_models()] == ["large"]
     header.show_card(card(provider="scripted", model="demo.yaml"))
     menu.aboutToShow.emit()
-    assert [action.text() for action in menu.actions()] == ["demo"]
+    assert [action.text() for action in menu.actions()] == ["demo", "", "More models…"]
 
 
 def test_the_models_of_a_service_are_asked_for_when_its_menu_opens(qtbot: QtBot) -> None:
@@ -112,7 +112,10 @@ def test_the_models_of_a_service_are_asked_for_when_its_menu_opens(qtbot: QtBot)
     row = {"size": 0, "provider": "openai", "profile": "orion", "error": "", "fields": {}}
     header.add_models([row | {"name": "big"}, row | {"name": "bigger"}])
     menu.aboutToShow.emit()
-    assert [action.text() for action in menu.actions()] == ["big", "bigger", "", "Another model…"]
+    shown = [action.text() for action in menu.actions()]
+    assert shown == ["big", "bigger", "", "Another model…", "", "More models…"]
+    with qtbot.waitSignal(header.more_models_requested):
+        menu.actions()[5].trigger()
     with qtbot.waitSignal(header.model_chosen) as chosen:
         menu.actions()[1].trigger()
     assert chosen.args == ["bigger"]

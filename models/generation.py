@@ -175,6 +175,12 @@ class Usage:
         """Decoding speed; 0 when nothing was decoded."""
         return 1000 * self.completion_tokens / self.decode_ms if self.decode_ms > 0 else 0.0
 
+    @property
+    def prefill_per_second(self) -> float:
+        """Prompt tokens evaluated a second; 0 when all were cached."""
+        fresh = self.prompt_tokens - self.cached_tokens
+        return 1000 * fresh / self.prefill_ms if self.prefill_ms > 0 else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Finished:

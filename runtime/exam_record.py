@@ -144,10 +144,7 @@ class ExamRecord:
 
 def _files(model: ModelFile) -> list[Path]:
     """Everything that decides what the model answers."""
-    from models.pictures import projector_beside
-
-    projector = projector_beside(model.path)
-    return [model.path, *([projector] if projector else [])]
+    return [*(model.parts or (model.path,)), *([model.projector] if model.projector else [])]
 
 
 def _sampled(path: Path, size: int) -> str:

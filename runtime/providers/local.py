@@ -77,8 +77,9 @@ _POOL_PART = 8
 class LocalProvider:
     """Answers with a model file of `library`, run by one engine child that all sessions of the process share.
 
-    A model whose template knows no tools is told of them in the system prompt. `settings` gives the present
-    ones; `command` replaces the way the child is started; `states` is where long chats are kept on disk.
+    A model whose template knows no tools is told of them in the system prompt; the effort "off" reaches
+    templates that know how not to think. `settings` gives the present ones; `command` replaces the way the
+    child is started; `states` is where long chats are kept on disk.
     """
 
     def __init__(
@@ -146,6 +147,7 @@ class LocalProvider:
                 tools=_tools(request.tools),
                 sampling=Sampling(self._temperature(request), repeat_penalty=self._penalty(request)),
                 max_tokens=request.max_tokens,
+                template={"enable_thinking": False} if request.effort == "off" else {},
                 answer=request.answer,
                 private=request.session == PRIVATE,
             )
@@ -358,7 +360,8 @@ def _item(event: GenerateEvent) -> StreamItem:
             reason: StopReason = stop_reason
             counted = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
             told: Notices = (("history_retold", {"reason": notice}),) if notice else ()
-            return Finished(reason, counted, usage.tokens_per_second, window, told)
+            speeds = usage.tokens_per_second, usage.prefill_per_second
+            return Finished(reason, counted, speeds[0], window, told, speeds[1])
         case _:
             assert_never(event)
 

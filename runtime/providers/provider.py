@@ -103,14 +103,15 @@ Notices = tuple[tuple[str, dict[str, Field]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The reply is whole. Always the last item of a good stream. `notices`
-    tell the user what could not be carried over to this model."""
+    """The reply is whole. Always the last item of a good stream. `notices` tell the user what could not be
+    carried over to this model; `prefill_per_second` is how fast the prompt was evaluated, 0 where unknown."""
 
     stop_reason: StopReason
     usage: Usage
     tokens_per_second: float = 0.0
     window: int = 0
     notices: Notices = ()
+    prefill_per_second: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

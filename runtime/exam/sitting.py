@@ -1,0 +1,64 @@
+"""Gives a model file its exam in an engine of its own, so that no conversation waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from runtime.errors import OrionError
+from runtime.exam.asking import Asking
+from runtime.exam.exam import Exam, ModelFacts, Step
+from runtime.exam.examiner import BUDGET, examine
+from runtime.exam_record import ExamRecord
+from runtime.settings import LocalModel
+
+if TYPE_CHECKING:
+    from models.library import Library
+
+WINDOW = 4096
+"""Tokens of context; the longest question has a picture of a screen, which takes up to some 1,500."""
+
+
+async def sit(
+    library: Library,
+    record: ExamRecord,
+    settings: LocalModel,
+    model: str,
+    told: Callable[[Step], None],
+    *,
+    budget: float = BUDGET,
+    command: Sequence[str] | None = None,
+) -> Exam:
+    """Examine `model` (a name of the library), store the result and return what now counts of it.
+
+    `settings` are those by which chats run it. Cancelling the task ends the exam within 200 ms; the engine's
+    child is gone when this returns. Raises OrionError: `model_unknown` and whatever is wrong with the file,
+    `model_too_large` where the memory that is free now does not hold it beside what runs already, or why the
+    result could not be stored.
+    """
+    from models.errors import EngineError
+    from runtime.providers.local import LocalProvider
+
+    try:
+        file = await asyncio.to_thread(library.find, model)
+    except EngineError as error:
+        raise OrionError(error.code, fault="user", **error.fields) from error
+    key = await asyncio.to_thread(record.key, file)
+    own = settings.model_copy(update={"window": min(WINDOW, settings.window), "idle_minutes": 0.0})
+    provider = LocalProvider(library, lambda: own, command)
+    facts = ModelFacts(key, provider.traits(model).images, _build())
+    try:
+        exam = await examine(Asking(provider, model), facts, told, budget=budget)
+    finally:
+        await provider.close()
+    return await asyncio.to_thread(record.put, exam)
+
+
+def _build() -> str:
+    """Which release of the engine's library answers."""
+    try:
+        return metadata.version("llama-cpp-python")
+    except metadata.PackageNotFoundError:
+        return ""

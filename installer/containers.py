@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import shutil
@@ -11,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ def engine(stack: ExitStack, environment: Mapping[str, str], folder: Path) -> di
         return {}
     images = _ROOT / "build" / "docker"
     images.mkdir(parents=True, exist_ok=True)
-    if not _alone(stack, images):
+    if not alone(stack, images):
         return {}
     address, _process = start(stack, images / "data", folder, environment)
     return {"DOCKER_HOST": address}
@@ -98,9 +97,14 @@ def stop(process: subprocess.Popen[bytes], folder: Path, images: Path) -> None:
         process.kill()
         process.wait()
     _end_orphans(folder)
+    unmount(folder, images)
+
+
+def unmount(*folders: Path) -> None:
+    """Take away what is still mounted below `folders`."""
     left = [line.split()[1] for line in Path("/proc/mounts").read_text("utf-8", "replace").splitlines()]
     for place in sorted(left, key=len, reverse=True):
-        if place.startswith((f"{folder}/", f"{images}/")):
+        if place.startswith(tuple(f"{folder}/" for folder in folders)):
             subprocess.run(["umount", "--lazy", place], capture_output=True, check=False)
 
 
@@ -108,9 +112,9 @@ def _end_orphans(folder: Path) -> None:
     """End what an engine that was killed left running: each container under a keeper that names `folder`."""
     for process in psutil.process_iter(["cmdline"]):
         if any(str(folder) in word for word in process.info["cmdline"] or ()) and process.pid != os.getpid():
-            with contextlib.suppress(psutil.NoSuchProcess):
+            with suppress(psutil.NoSuchProcess):
                 for one in (*process.children(recursive=True), process):
-                    with contextlib.suppress(psutil.NoSuchProcess):
+                    with suppress(psutil.NoSuchProcess):
                         one.kill()
 
 
@@ -141,7 +145,7 @@ def _pings(place: str) -> bool:
         return False
 
 
-def _alone(stack: ExitStack, images: Path) -> bool:
+def alone(stack: ExitStack, images: Path) -> bool:
     """Whether no other run uses the folder; it is ours until the stack ends."""
     lock = stack.enter_context((images / "lock").open("w"))
     try:
@@ -167,6 +171,8 @@ def base_image(client: Any) -> str:
         changes = [f"ENV PIP_CERT={_CERTIFICATES}"]
         with archive.open("rb") as data:
             client.api.import_image_from_data(data, repository=name, tag=tag, changes=changes)
+        with suppress(docker.errors.ImageNotFound):  # Podman 4.3 calls all that is imported the latest
+            client.api.tag(f"{name}:latest", name, tag)
     return BASE
 
 

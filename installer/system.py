@@ -84,6 +84,8 @@ TESTBED = (
     Need("procps", "ps"),
     Need("binutils", "objdump"),
     Need("docker.io", "/usr/sbin/dockerd"),
+    Need("podman", "podman"),
+    Need("catatonit", "catatonit"),
     Need("iproute2", "/usr/sbin/ip"),
     Need("mmdebstrap", "mmdebstrap"),
     *_LIBPYTHON,

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox import guidance
+from sandbox.errors import SandboxError
+
 LABEL = "orion"
 SPEC = "orion.spec"
 OWNER = "orion.owner"
@@ -15,7 +18,12 @@ VOLUME = "orion-sandbox-workspace"
 USER = "1000:1000"
 RELAY = "http://127.0.0.1:3128"
 
-_OWN = "uid=1000,gid=1000"
+_OWN = {False: "uid=1000,gid=1000", True: "U,notmpcopyup"}
+"""What gives a tmpfs to the user and leaves it empty: as Docker says it, and (True) as Podman does."""
+
+_VITAL = ("memory", "processes")
+"""Without these limits what runs in the machine can bring its host down."""
+
 _RICH = {"/tmp": 1024, "/home/orion": 1024, "/var/tmp": 256, "/run": 64}
 _POOR = {"/tmp": 128, "/home/orion": 128, "/var/tmp": 32, "/run": 16}
 
@@ -79,9 +87,11 @@ def create_arguments(config: MachineConfig, image: str, host: Mapping[str, Any])
     """The arguments of docker-py's `containers.create`; `host` is what the engine says of its machine.
 
     No network, no capability, no new privilege, the engine's own seccomp profile, a root that cannot be
-    written; all that can is sized memory and the volume. Limits the engine cannot keep are left out here and
-    named by `missing_limits`.
+    written; all that can is sized memory and the volume. A limit of processors that the engine cannot keep is
+    left out and named by `missing_limits`; SandboxError limits_missing for one that protects the host.
     """
+    if lacking := [name for name in missing_limits(host) if name in _VITAL]:
+        raise SandboxError("limits_missing", limits=", ".join(lacking), steps=guidance.delegating())
     memory = memory_mb(config, host) * 1024 * 1024
     arguments: dict[str, Any] = {
         "name": config.name,
@@ -96,7 +106,7 @@ def create_arguments(config: MachineConfig, image: str, host: Mapping[str, Any])
         "privileged": False,
         "read_only": True,
         "ipc_mode": "private",
-        "tmpfs": _tmpfs(config.desktop),
+        "tmpfs": _tmpfs(config.desktop, podman=is_podman(host)),
         "shm_size": "512m" if config.desktop else "64m",
         "volumes": {config.workspace: {"bind": "/workspace", "mode": "rw"}},
         "environment": _environment(config),
@@ -105,13 +115,11 @@ def create_arguments(config: MachineConfig, image: str, host: Mapping[str, Any])
         # Else docker-py hands on the proxies of the user's own Docker settings, passwords included.
         "use_config_proxy": False,
         "oom_kill_disable": False,
+        "pids_limit": config.pids,
+        "mem_limit": memory,
     }
-    if host.get("PidsLimit", True):
-        arguments["pids_limit"] = config.pids
-    if host.get("MemoryLimit", True):
-        arguments["mem_limit"] = memory
-        if host.get("SwapLimit", True):
-            arguments["memswap_limit"] = memory
+    if host.get("SwapLimit", True):
+        arguments["memswap_limit"] = memory
     if host.get("CpuCfsQuota", True):
         arguments["nano_cpus"] = int(cpus(config, host) * 1_000_000_000)
     spec = hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()[:16]
@@ -128,6 +136,11 @@ def memory_mb(config: MachineConfig, host: Mapping[str, Any]) -> int:
     """Megabytes the machine gets: at most three quarters of the host's."""
     total = int(host.get("MemTotal") or 0) // (1024 * 1024)
     return min(config.memory_mb, total * 3 // 4) if total else config.memory_mb
+
+
+def is_podman(host: Mapping[str, Any]) -> bool:
+    """Whether the engine that says `host` of itself is Podman: only that names what it builds images with."""
+    return "BuildahVersion" in host
 
 
 def missing_limits(host: Mapping[str, Any]) -> tuple[str, ...]:
@@ -150,10 +163,11 @@ def _environment(config: MachineConfig) -> dict[str, str]:
     }
 
 
-def _tmpfs(desktop: bool) -> dict[str, str]:
+def _tmpfs(desktop: bool, *, podman: bool) -> dict[str, str]:
     sizes = _RICH if desktop else _POOR
     shared = {"/tmp", "/var/tmp"}
+    own = _OWN[podman]
     return {
-        place: f"rw,nosuid,nodev,exec,size={size}m,mode={'1777' if place in shared else '0755'},{_OWN}"
+        place: f"rw,nosuid,nodev,exec,size={size}m,mode={'1777' if place in shared else '0755'},{own}"
         for place, size in sizes.items()
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import socket
 import sys
@@ -26,6 +27,8 @@ ANSWER = 20.0
 
 KNOCK = 4.0
 """Seconds an engine may take to say that it is there."""
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 OLDEST = (1, 40)
 """The oldest version of the engine's interface that has all that a machine needs (Docker 19.03, Podman 3)."""
@@ -89,7 +92,7 @@ class Engine:
     async def info(self) -> dict[str, Any]:
         """What the engine says of itself and its machine; asked once."""
         if self._info is None:
-            self._info = dict(await self.call(lambda client: client.info()))
+            self._info = await self.call(_about)
         return self._info
 
     async def answers(self) -> bool:
@@ -103,6 +106,19 @@ class Engine:
         """End the connections; idempotent. Requests under way end by their own limits."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.client.close()
+
+
+def _about(client: Any) -> dict[str, Any]:
+    """What the engine says of itself. Podman without rights names limits as kept that it only takes note of:
+    it can keep those of the control groups that were handed down to it."""
+    about = dict(client.info())
+    if about.get("Rootless") and (found := _VERSION.match(str(about.get("ServerVersion", "")))):
+        api = client.api
+        more = api._result(api._get(f"{api.base_url}/v{found[0]}/libpod/info"), json=True)
+        kept = more["host"].get("cgroupControllers") or []
+        for limit, controller in (("MemoryLimit", "memory"), ("PidsLimit", "pids"), ("CpuCfsQuota", "cpu")):
+            about[limit] = controller in kept
+    return about
 
 
 def hang_up(error: BaseException) -> None:

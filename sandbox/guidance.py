@@ -52,6 +52,11 @@ def allowing(platform: str = sys.platform) -> str:
     return _("In a terminal: sudo usermod -aG docker $USER. Then log in again")
 
 
+def delegating() -> str:
+    """How an engine without rights gets the control groups that it keeps limits with."""
+    return _("Run the engine as root, or on a system that delegates control groups (version 2) to its user")
+
+
 def _command(os_release: Path) -> str:
     try:
         lines = os_release.read_text("utf-8", "replace").splitlines()

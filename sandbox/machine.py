@@ -261,13 +261,19 @@ def _running(
             raise SandboxError("image_missing", image=arguments["image"]) from error
         except docker.errors.APIError as error:
             reason = " ".join(str(error.explanation or error).split())[-400:]
-            if error.status_code in (404, 409) and time.monotonic() < deadline:
+            if _passes(error) and time.monotonic() < deadline:
                 time.sleep(0.05)  # between its making and its removal a container has a name and nothing else
                 continue
             if "no space left" in reason.lower():
                 raise SandboxError("engine_disk_full", reason=reason) from error
             raise SandboxError("start_failed", name=config.name, reason=reason) from error
         return seen
+
+
+def _passes(error: Any) -> bool:
+    """Whether an engine's error is of a container that another process makes or removes just now; Podman has
+    no number for that."""
+    return error.status_code in (404, 409) or "already in use" in str(error.explanation)
 
 
 def _is_wanted(seen: Any, arguments: Mapping[str, Any]) -> bool:
@@ -288,7 +294,7 @@ def _remove(client: Any, config: MachineConfig) -> None:
         except docker.errors.NotFound:
             return
         except docker.errors.APIError as error:
-            if error.status_code != 409 or time.monotonic() > deadline:
+            if not _passes(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
 

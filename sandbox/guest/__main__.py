@@ -12,7 +12,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from sandbox.guest import reign
+from sandbox.guest import fence, reign
 from sandbox.guest.desk import GuestDesk
 from sandbox.guest.peer import Call, Operation, Peer
 from sandbox.guest.streams import hand_over, keep_protocol, listen, streams, taken_over
@@ -48,6 +48,7 @@ def main(arguments: list[str]) -> int:
     if role == "bulk":
         return hand_over(path, PATIENCE)
     reading, writing = keep_protocol()
+    fence.put_up()
     os.environ[reign.TAG] = tag
     os.environ.pop("PYTHONPATH", None)
     try:

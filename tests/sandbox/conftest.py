@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psutil
 import pytest
 
+import installer.podman
 from installer import containers
 from sandbox import container
 from sandbox.container import MachineConfig
@@ -130,6 +134,22 @@ def image(engine: Engine) -> str:
     except containers.BaseImageError as problem:
         missing(f"the base image of the sandbox ({problem})")
         raise
+
+
+@pytest.fixture(scope="session")
+def podman() -> Iterator[str]:
+    """The address of a Podman of this run's own that has the image; nothing may be left in it at the end."""
+    if not installer.podman.possible():
+        missing("Podman for root, with catatonit")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="orion-podman-")))
+        address = installer.podman.start(stack, folder, os.environ)
+        engine = asyncio.run(Engine.find(address))
+        asyncio.run(built(engine))
+        yield address
+        left = asyncio.run(engine.call(_clear))
+        asyncio.run(engine.close())
+        assert not left, f"left behind in Podman: {', '.join(left)}"
 
 
 @pytest.fixture(scope="session")

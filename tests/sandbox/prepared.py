@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
-from installer import containers
+from installer import containers, podman
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError
 from sandbox.image import ImageBuilder
 
 
 def prepare(items: Iterable[pytest.Item], say: Callable[[str], None]) -> None:
-    """Build the image where one of `items` asks for it and an engine is there. What fails here is reported by
-    the fixture, which tries again."""
-    if not any("image" in getattr(item, "fixturenames", ()) for item in items):
-        return
+    """Build the image in each engine that one of `items` asks for and that is there. What fails here is
+    reported by the fixture, which tries again."""
+    asked = {name for item in items for name in getattr(item, "fixturenames", ())}
+    if "image" in asked:
+        _prepare("", say)
+    if "podman" in asked and podman.possible():
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="orion-podman-")))
+            try:
+                address = podman.start(stack, folder, os.environ)
+            except containers.EngineError as problem:
+                say(str(problem))
+            else:
+                _prepare(address, say)
 
+
+def _prepare(address: str, say: Callable[[str], None]) -> None:
     async def build() -> None:
-        engine = await Engine.find()
+        engine = await Engine.find(address)
         try:
             if not await ImageBuilder().present(engine):
                 say("building the image of the sandbox; from nothing that takes about five minutes")

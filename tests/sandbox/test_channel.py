@@ -118,7 +118,7 @@ def test_what_cannot_be_attached_says_why(bare_container: Any) -> None:
         with pytest.raises(SandboxError) as failure:
             await attach(Gone(), {})
         assert failure.value.code == "guest_failed"
-        assert "No such container" in str(failure.value.fields["reason"])
+        assert "no such container" in str(failure.value.fields["reason"]).lower()
 
     asyncio.run(check())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sandbox.container import (
     SPEC,
     MachineConfig,
@@ -11,6 +13,7 @@ from sandbox.container import (
     memory_mb,
     missing_limits,
 )
+from sandbox.errors import SandboxError
 
 HOST = {"NCPU": 8, "MemTotal": 16 << 30}
 
@@ -64,15 +67,31 @@ def test_a_small_host_caps_the_limits() -> None:
     assert memory_mb(MachineConfig(), {}) == 4096
 
 
-def test_limits_an_engine_cannot_keep_are_named_and_left_out() -> None:
-    rootless = {**HOST, "MemoryLimit": True, "SwapLimit": False, "CpuCfsQuota": False, "PidsLimit": False}
+def test_processors_that_an_engine_cannot_limit_are_named_and_left_out() -> None:
+    rootless = {**HOST, "SwapLimit": False, "CpuCfsQuota": False}
     made = create_arguments(MachineConfig(), "image", rootless)
     assert "nano_cpus" not in made
-    assert "pids_limit" not in made
     assert "memswap_limit" not in made
     assert made["mem_limit"]
-    assert missing_limits(rootless) == ("cpus", "processes")
+    assert missing_limits(rootless) == ("cpus",)
     assert missing_limits(HOST) == ()
+
+
+@pytest.mark.parametrize(("limit", "named"), [("MemoryLimit", "memory"), ("PidsLimit", "processes")])
+def test_without_a_limit_that_protects_the_host_there_is_no_machine(limit: str, named: str) -> None:
+    with pytest.raises(SandboxError) as refused:
+        create_arguments(MachineConfig(), "image", {**HOST, limit: False})
+    assert refused.value.code == "limits_missing"
+    assert refused.value.fields["limits"] == named
+
+
+def test_podman_is_asked_for_the_same_in_its_own_words() -> None:
+    made = create_arguments(MachineConfig(), "image", {**HOST, "BuildahVersion": "1.28.2"})
+    plain = create_arguments(MachineConfig(), "image", HOST)
+    assert set(made["tmpfs"]) == set(plain["tmpfs"])
+    for place, options in made["tmpfs"].items():
+        assert options.split(",")[-2:] == ["U", "notmpcopyup"]
+        assert options.split(",")[:-2] == plain["tmpfs"][place].split(",")[:-2]
 
 
 def test_other_arguments_are_another_machine() -> None:

@@ -91,9 +91,13 @@ PROBES = {
 """What is tried (system calls by their numbers on x86-64), and the ways in which it may be refused."""
 
 
+FENCED = ["python3", "-I", "-S", "/opt/orion/sandbox/guest/fence.py"]
+"""Before a command: as the guest and the start of the machine run everything."""
+
+
 def _inside(engine: Engine, thing: Any, code: str, user: str = "") -> str:
     """What Python prints in the container."""
-    command = ["python3", "-I", "-c", HELPER + textwrap.dedent(code)]
+    command = [*FENCED, "python3", "-I", "-c", HELPER + textwrap.dedent(code)]
     done = asyncio.run(engine.call(lambda client: thing.exec_run(command, user=user)))
     return bytes(done.output).decode("utf-8", "replace").strip()
 
@@ -192,7 +196,7 @@ def test_no_file_of_the_host_is_there(engine: Engine, bare_container: Any, tmp_p
     assert said[:2] == ["False", "False"]
     allowed = ("/proc", "/sys", "/dev")
     ours = {"/", "/tmp", "/run", "/var/tmp", "/home/orion", "/workspace", "/sbin/docker-init"}
-    ours |= {"/usr/sbin/docker-init", "/etc/resolv.conf", "/etc/hostname", "/etc/hosts"}
+    ours |= {"/usr/sbin/docker-init", "/run/podman-init", "/etc/resolv.conf", "/etc/hostname", "/etc/hosts"}
     assert [place for place in said[2].split() if place not in ours and not place.startswith(allowed)] == []
 
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from desktop.desk import Desk
 
 Plain = dict[str, Any]
+Kind = Literal["", "language", "vision", "embedding", "speech"]
 Mode = Literal["copy", "move", "in_place"]
 
 
@@ -22,7 +23,7 @@ async def models_go_on(desk: Desk) -> None:
     await desk.runtime.shelf.go_on()
 
 
-async def models_recommended(desk: Desk, kind: str) -> list[Plain]:
+async def models_recommended(desk: Desk, kind: Kind) -> list[Plain]:
     """The catalogue's models of a `kind` (empty: all), the best one for this machine first: [CARD]."""
     return await desk.runtime.shelf.recommended(kind)
 
@@ -79,13 +80,14 @@ async def models_take(desk: Desk, paths: list[str], mode: Mode) -> list[Plain]:
 
 
 async def model_frees(desk: Desk, name: str) -> Plain:
-    """{"bytes", "files"}: what deleting the model would free."""
+    """{"bytes", "files": paths}: what deleting the model would free."""
     return await desk.runtime.shelf.frees(name)
 
 
-async def model_delete(desk: Desk, name: str) -> None:
-    """Delete an installed model from the disk."""
-    await desk.runtime.shelf.delete(name)
+async def model_delete(desk: Desk, name: str, agreed: bool) -> None:
+    """Delete an installed model from the disk; `agreed` also where it lies in a folder that is not ours.
+    Raises OrionError `model_held_by_lmstudio` and `model_in_own_folder`, which are questions to the user."""
+    await desk.runtime.shelf.delete(name, agreed=agreed)
 
 
 async def model_exam(desk: Desk, name: str) -> Plain:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -17,6 +18,8 @@ from resources.translation import _, ngettext
 from runtime.amounts import size
 
 Row = dict[str, Any]
+HELD = ("model_held_by_lmstudio", "model_in_own_folder")
+"""Codes of deletions that are asked about once more, since the file is not in a folder of this program."""
 
 
 class Doings(QObject):
@@ -103,8 +106,10 @@ class Doings(QObject):
         """Let new chats and the one in front use the model."""
 
         def done(row: Row) -> None:
-            self.said.emit(_("Chats now use {title}.").format(title=self._stock.title_of(name)))
-            self.chosen.emit(row["profile"], row["model"])
+            told = _("Chats now use {title}.") if row["profile"] else _("{title} now listens when you speak.")
+            self.said.emit(told.format(title=self._stock.title_of(name)))
+            if row["profile"]:
+                self.chosen.emit(row["profile"], row["model"])
             self._stock.reread()
 
         self._take(self._bridge.ask(desk_models.model_use, name), done)
@@ -122,7 +127,8 @@ class Doings(QObject):
         title = self._stock.title_of(name)
 
         def ask(freed: Row) -> None:
-            files = ngettext("{count} file", "{count} files", freed["files"]).format(count=freed["files"])
+            count = len(freed["files"])
+            files = ngettext("{count} file", "{count} files", count).format(count=count)
             words = _(
                 "This frees {size} on the disk ({files}). It cannot be undone; a model can be fetched again."
             )
@@ -132,20 +138,28 @@ class Doings(QObject):
                 _("Delete {title}?").format(title=title),
                 words.format(size=size(freed["bytes"]), files=files),
                 _("Delete it"),
-                lambda: self._delete(name, title),
+                lambda: self._delete(name, title, origin),
                 origin,
                 careful=True,
             )
 
         self._take(self._bridge.ask(desk_models.model_frees, name), ask)
 
-    def _delete(self, name: str, title: str) -> None:
+    def _delete(self, name: str, title: str, origin: QWidget, *, agreed: bool = False) -> None:
         def done(_freed: object) -> None:
             self.said.emit(_("{title} is deleted.").format(title=title))
             self._stock.reread()
 
+        def refused(code: str, fields: Fields) -> None:
+            if code not in HELD:
+                self._on_refused(code, fields)
+                return
+            asked, yes = _("Delete {title} all the same?").format(title=title), _("Delete it all the same")
+            run = partial(self._delete, name, title, origin, agreed=True)
+            self._question.put(asked, sentence(code, **fields), yes, run, origin, careful=True)
+
         self._page.setFocus()
-        self._take(self._bridge.ask(desk_models.model_delete, name), done)
+        self._take(self._bridge.ask(desk_models.model_delete, name, agreed), done, refused)
 
     # --- taking in ------------------------------------------------------------------------------------
 

@@ -8,13 +8,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 
 from desktop.models.fit_line import Foot
-from desktop.models.wording import download_words, facts
+from desktop.models.wording import Tone, download_words, facts
 from desktop.parts import button, label, restyle
 from desktop.theme import Theme, spacing
 from resources.translation import _
 
 Row = dict[str, Any]
 FULL = 1000
+_TONES: dict[str, Tone] = {"done": "good", "failed": "bad"}
 
 
 class DownloadCard(QFrame):
@@ -47,8 +48,9 @@ class DownloadCard(QFrame):
 
     def show_row(self, row: Row) -> None:
         """Draw the download as it is now; the button that has the keyboard hands it on when it goes."""
-        self.row = row
-        state = row["state"]
+        if row == self.row:
+            return
+        self.row, state = row, row["state"]
         self.title.setText(_title(row))
         ends = state in ("done", "failed")
         self.bar.setVisible(not ends)
@@ -58,9 +60,11 @@ class DownloadCard(QFrame):
             self.bar.setRange(0, FULL)
             self.bar.setValue(round(FULL * min(row["done"] / row["total"], 1.0)) if row["total"] else 0)
         self.bar.setAccessibleName(_("{title}: how much is here").format(title=row["title"]))
-        self.bar.setProperty("tone", "quiet" if state in ("paused", "queued") else "")
-        restyle(self.bar)
-        self.foot.fit.show_words(download_words(row), {"done": "good", "failed": "bad"}.get(state, "none"))
+        tone = "quiet" if state in ("paused", "queued") else ""
+        if tone != self.bar.property("tone"):
+            self.bar.setProperty("tone", tone)
+            restyle(self.bar)
+        self.foot.fit.show_words(download_words(row), _TONES.get(state, "none"))
         self._show_buttons(state)
         self.setAccessibleName(facts(self.title.text(), self.words.text()))
 

@@ -27,6 +27,7 @@ class FitLine(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._tone: Tone = "none"
+        self._said = ("", "", "")
         self.sign = label("")
         self.words = label("", wrap=True)
         self.words.setProperty("role", "fit")
@@ -42,6 +43,9 @@ class FitLine(QWidget):
 
     def show_words(self, words: str, tone: Tone, details: str = "") -> None:
         """Say `words` with the sign of `tone`; `details` are told where it is pointed at."""
+        if (words, tone, details) == self._said:
+            return
+        self._said = (words, tone, details)
         self._tone = tone
         self.words.setText(words)
         self.words.setToolTip(plain_tip(details).replace("\n", "<br>") if details else "")

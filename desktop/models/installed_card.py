@@ -19,6 +19,9 @@ from resources.translation import _
 from runtime.amounts import size
 
 Row = dict[str, Any]
+CHATS = ("language", "vision")
+"""Kinds of models that one talks with."""
+
 TITLE = 180
 """Pixels that a title has at least beside the badge, at normal text size."""
 
@@ -101,14 +104,14 @@ class InstalledCard(QFrame):
         self.badges.set_theme(theme)
 
     def _show_state(self) -> None:
-        in_use, standard = self._model["in_use"], self._model["default"]
-        self.state.setText(_("In use") if in_use else _("For new chats") if standard else "")
-        self.state.setProperty("tone", "accent" if in_use else "plain")
-        self.state.setVisible(in_use or standard)
+        chosen, loaded = self._model["default"], self._model["in_use"]
+        self.state.setText(_("In use") if chosen else _("In memory") if loaded else "")
+        self.state.setProperty("tone", "accent" if chosen else "plain")
+        self.state.setVisible(chosen or loaded)
         restyle(self.state)
 
     def _show_exam(self) -> None:
-        exam, chats = self._model["exam"], self._model["kind"] in ("language", "vision")
+        exam, chats = self._model["exam"], self._model["kind"] in CHATS
         self.badges.show_exam(exam)
         self.exam.setVisible(chats and not self._model["error"])
         if not exam:
@@ -129,15 +132,16 @@ class InstalledCard(QFrame):
 
     def _show_buttons(self, title: str, broken: bool) -> None:
         model, exam = self._model, self._model["exam"]
-        chats = model["kind"] in ("language", "vision") and not broken
-        self.use.setVisible(chats and not model["in_use"])
+        chats = model["kind"] in CHATS and not broken
+        listens = model["kind"] == "speech" and not broken
+        self.use.setVisible((chats or listens) and not model["default"])
         self.use.setAccessibleName(_("Use {title}").format(title=title))
         self.examine.setVisible(chats)
         self.examine.setEnabled(not self._busy)
         busy = self._busy == model["name"]
         self.examine.setText(_("Examining…") if busy else _("Examine again") if exam else _("Examine"))
         self.examine.setAccessibleName(_("Examine {title}").format(title=title))
-        self.examine.setProperty("role", "main" if model["in_use"] and not exam else "")
+        self.examine.setProperty("role", "main" if model["default"] and not exam else "")
         restyle(self.examine)
         self.delete.setVisible(bool(model["deletable"]))
         self.delete.setAccessibleName(_("Delete {title}").format(title=title))

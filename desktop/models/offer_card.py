@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -88,8 +89,11 @@ class OfferCard(QFrame):
 
     def show_row(self, card: Row, downloads: list[Row]) -> None:
         """Draw the model as it is now, with the downloads that there are; the size that was chosen stays."""
+        mine = [row for row in downloads if row["repository"] == card["id"]]
         changed = card != self._card
-        self._card, self._downloads, self._asking = card, downloads, False
+        if not changed and mine == self._downloads:
+            return
+        self._card, self._downloads, self._asking = card, mine, False
         if changed:
             if self._file not in [variant["file"] for variant in card["variants"]]:
                 self._file = _first(card)
@@ -98,6 +102,8 @@ class OfferCard(QFrame):
 
     def set_best(self, words: str) -> None:
         """Mark the card as the one to take; an empty string takes the mark away."""
+        if words == self.best.text() and self.best.isHidden() != bool(words):
+            return
         self.best.setText(words)
         self.best.setProperty("tone", "accent")
         restyle(self.best)
@@ -160,15 +166,14 @@ class OfferCard(QFrame):
         running = self._download(variant)
         if running is not None:
             share = running["done"] / running["total"] if running["total"] else 0.0
-            words = {"paused": _("Paused"), "checking": _("Checking…"), "queued": _("Waiting…")}
-            told = words.get(running["state"], _("{percent} %").format(percent=int(100 * share)))
+            states = {"paused": _("Paused"), "checking": _("Checking…"), "queued": _("Waiting…")}
+            told = states.get(running["state"], _("{percent} %").format(percent=int(100 * share)))
             return told, False, _("{title} is being fetched")
         return _("Get"), True, _("Get {title}, {size}")
 
     def _download(self, variant: Row) -> Row | None:
-        mine = [row for row in self._downloads if row["repository"] == self._card["id"]]
         files = set(variant.get("files") or [variant["file"]])
-        for row in mine:
+        for row in self._downloads:
             names = {one["name"] if isinstance(one, dict) else str(one) for one in row["files"]}
             if row["state"] in GOES_ON and (files & names or not names):
                 return row
@@ -213,7 +218,7 @@ class OfferCard(QFrame):
                 group,
                 words,
                 variant["file"] == self._file,
-                lambda file=variant["file"]: self._on_size(file),
+                partial(self._on_size, variant["file"]),
             )
             action.setToolTip(fit_words(variant["fit"]))
 

@@ -62,8 +62,10 @@ class SearchSection(QWidget):
         self._invite()
 
     def set_theme(self, theme: Theme) -> None:
-        for part in (self.state, self.beyond, *self.known.cards.values(), *self.found.cards.values()):
-            part.set_theme(theme)
+        for state in (self.state, self.beyond):
+            state.set_theme(theme)
+        for card in (*self.known.cards.values(), *self.found.cards.values()):
+            card.set_theme(theme)
 
     def on_search(self) -> None:
         """Look for what was typed."""

@@ -10,6 +10,7 @@ from shiboken6 import isValid
 
 from desktop import desk_models
 from desktop.bridge import Bridge, Fields, Reply
+from desktop.models.installed_card import CHATS
 from desktop.models.offer_card import GOES_ON
 
 Row = dict[str, Any]
@@ -21,8 +22,8 @@ class Stock(QObject):
     """Holds the rows of the shelf. `here` says that machine and installed models are known anew, `moved` that
     downloads or the exam went on, `advised` and `found` that recommendations or results of a search came;
     `arrived` carries a download that ended well, `examined` the name of a model whose exam ended well;
-    `menu` the model menu's rows after they changed; `failed` what went wrong with ("here", "advice",
-    "search"): part, code, fields."""
+    `menu` the model menu's rows after they changed; `failed` what went wrong with a part ("here",
+    "advice", "search", "exam"), by code and fields."""
 
     here = Signal()
     moved = Signal()
@@ -42,7 +43,7 @@ class Stock(QObject):
         self.results: Row = {"known": [], "found": [], "refused": ""}
         self.downloads: list[Row] = []
         self.run: Row | None = None
-        self._kind = ""
+        self._kind: desk_models.Kind = ""
         self._following: set[str] = set()
         self._pauses = {what: self._pause(what) for what in ("downloads", "exam")}
 
@@ -77,7 +78,7 @@ class Stock(QObject):
         self._follow("downloads", -1)
         self._follow("exam", -1)
 
-    def advise(self, kind: str) -> None:
+    def advise(self, kind: desk_models.Kind) -> None:
         """Ask for what is recommended of a kind."""
         self._kind = kind
         self._ask(self._bridge.ask(desk_models.models_recommended, kind), self._on_advice, "advice")
@@ -179,12 +180,15 @@ class Stock(QObject):
             self.reread()
 
     def _on_exam(self, told: Row) -> None:
-        before, self.run = self.examining, told["run"]
+        before, was = self.examining, (self.run or {}).get("state", "failed")
+        self.run = told["run"]
         self.moved.emit()
         if before and not self.examining:
             self.reread()
             if self.run is not None and self.run["state"] == "done":
                 self.examined.emit(before)
+        if self.run is not None and self.run["state"] == "failed" and was != "failed":
+            self.failed.emit("exam", self.run["code"], self.run["fields"])
 
     def reread(self) -> None:
         """Ask for what changes with a model that came, went or was examined, the model menu included."""
@@ -196,4 +200,4 @@ class Stock(QObject):
         """Note on each download whether what came of it can be talked to."""
         for row in self.downloads:
             model = self.model(str(row.get("name") or ""))
-            row["chats"] = model is not None and model["kind"] in ("language", "vision")
+            row["chats"] = model is not None and model["kind"] in CHATS

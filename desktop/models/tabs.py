@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
@@ -22,7 +24,7 @@ class Tabs(FlowRow):
         self.setAccessibleName(name)
         self.buttons: dict[str, QPushButton] = {}
         for key, words in offered:
-            made = button(words, lambda key=key: self._on_clicked(key), role)
+            made = button(words, partial(self._on_clicked, key), role)
             made.setCheckable(True)
             made.setAutoExclusive(True)
             made.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -115,7 +115,7 @@ def installed(name: str = "smollm2-135m", **changes: Any) -> Row:
         "fit": fit(tokens_per_second=95.0),
         "exam": None,
         "roles": [],
-        "in_use": True,
+        "in_use": False,
         "default": True,
         "deletable": False,
     }

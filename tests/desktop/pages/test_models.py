@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ class Shelf:
             "models_search": {"known": [rows.offer()], "found": [], "refused": ""},
             "models_menu": [],
             "model_fetch": rows.download(),
-            "model_frees": {"bytes": 2_497_000_000, "files": 1},
+            "model_frees": {"bytes": 2_497_000_000, "files": ["small.gguf"]},
             "model_exam": rows.run(),
             "model_use": {"profile": "orion-local", "model": "maker/small-3-4b"},
         }
@@ -44,6 +45,11 @@ class Shelf:
         self.bridge.answers["models_step"] = lambda seen: self._told(seen, now, "downloads", self.downloads)
         self.bridge.answers["models_exam_step"] = lambda seen: self._told(seen, now, "run", self.run)
         self.bridge.settle()
+
+    def settled(self, is_so: Callable[[], bool]) -> bool:
+        """Answer what was asked; whether `is_so` then."""
+        self.settle()
+        return is_so()
 
     def _told(self, seen: int, now: int, key: str, value: Any) -> rows.Row:
         return {
@@ -205,7 +211,7 @@ def test_what_has_come_is_said_and_can_be_examined(
     shelf.downloads = [rows.download("done", name="maker/small-3-4b")]
     with qtbot.waitSignal(page.decided) as said, qtbot.waitSignal(page.menu_changed):
         page.refresh()
-        qtbot.waitUntil(lambda: bool(shelf.settle() or page.stock.downloads[0]["state"] == "done"))
+        qtbot.waitUntil(lambda: shelf.settled(lambda: page.stock.downloads[0]["state"] == "done"))
     assert said.args == ["Small 3 4B is here."]
     page.show()
     shown = page.activity.downloads.cards["d1"]
@@ -213,13 +219,13 @@ def test_what_has_come_is_said_and_can_be_examined(
     shown.main.click()
     shelf.run = rows.run()
     page.refresh()
-    qtbot.waitUntil(lambda: bool(shelf.settle() or page.activity.exam.isVisible()))
+    qtbot.waitUntil(lambda: shelf.settled(lambda: page.activity.exam.isVisible()))
     assert bridge.last("model_exam") == ("maker/small-3-4b",)
     assert page.activity.exam.title.text() == "Examining Small 3 4B: Instructions"
     assert page.installed.cards["maker/small-3-4b"].examine.text() == "Examining…"
     page.activity.exam.stop.click()
     shelf.run = None
-    qtbot.waitUntil(lambda: bool(shelf.settle() or not page.activity.exam.isVisible()))
+    qtbot.waitUntil(lambda: shelf.settled(lambda: not page.activity.exam.isVisible()))
     assert "model_stop_exam" in bridge.names()
 
 
@@ -278,7 +284,7 @@ def test_deleting_says_what_it_frees_and_is_agreed_to(
     page.question.question.yes.click()
     bridge.answers["models_here"] = rows.here(rows.installed())
     shelf.settle()
-    assert bridge.last("model_delete") == ("maker/small-3-4b",)
+    assert bridge.last("model_delete") == ("maker/small-3-4b", False)
     assert list(page.installed.cards) == ["smollm2-135m"]
 
 
@@ -386,7 +392,7 @@ def test_a_gated_model_leads_to_where_the_token_goes(
         rows.download(**gated, fields={"repository": "maker/Small", "page": "https://hub.example"})
     ]
     page.refresh()
-    qtbot.waitUntil(lambda: bool(shelf.settle() or page.activity.isVisible()))
+    qtbot.waitUntil(lambda: shelf.settled(lambda: page.activity.isVisible()))
     shown = page.activity.downloads.cards["d1"]
     with qtbot.waitSignal(page.page_wanted) as wanted:
         shown.second.click()

@@ -94,7 +94,7 @@ class Shelf:
 
     def held(self) -> bool:
         """Whether another process works on it. Does not say so of the own one."""
-        if self._lock.is_locked() or not self.folder.is_dir():
+        if self._lock.is_locked or not self.folder.is_dir():
             return False
         free = self.take()
         if free:

@@ -98,7 +98,7 @@ class Transfer:
             self._shelf.remove()
             self._say("done", done=self._total())
         except _Halted:
-            self._say("paused")
+            self._say("paused", done=self._kept())
         except EngineError as error:
             self._end("paused" if error.code == "disk_full_for_model" else "failed", error)
         except OSError as error:
@@ -132,7 +132,7 @@ class Transfer:
         try:
             return self._hub.look(record.wanted.repository, record.revision, name)
         except EngineError as error:
-            if error.code != "hub_not_found" or not record.commit or self._forgot:
+            if not error.fields.get("revision") or not record.commit or self._forgot:
                 raise
             self._forgot = True
             pieces = tuple(replace(piece, synced=0, whole=False) for piece in record.pieces)
@@ -352,7 +352,7 @@ class Transfer:
             self._keep(record)
         except OSError as other:
             _log.warning("the record of a download could not be written: %s", other.strerror)
-        self._say(state, code=error.code, fields=error.fields)
+        self._say(state, done=self._kept(), code=error.code, fields=error.fields)
 
     def _say(self, state: State, *, fields: dict[str, Field] | None = None, **changes: Any) -> None:
         shown = {"code": "", "speed": self.now.speed if state == "running" else 0.0, **changes}
@@ -361,6 +361,9 @@ class Transfer:
 
     def _done(self, index: int, size: int) -> int:
         return size + sum(_here(piece) for number, piece in enumerate(self.record.pieces) if number != index)
+
+    def _kept(self) -> int:
+        return sum(_here(piece) for piece in self.record.pieces)
 
     def _total(self) -> int:
         return sum(max(0, piece.size) for piece in self.record.pieces)

@@ -20,6 +20,7 @@ from models.errors import EngineError
 from models.hub import Hub
 
 AT_ONCE = 3
+ENDS = ("paused", "done", "failed")
 
 _log = logging.getLogger("orion.models")
 
@@ -35,7 +36,6 @@ class _Row:
         self.turn = asyncio.Lock()
         self.begun = False
         self.elsewhere = False
-        self.path = ""
         self.step = 0
 
     @property
@@ -70,7 +70,7 @@ class _Row:
             code=code,
             fields=fields,
             step=self.step,
-            path=self.path,
+            path=str(self.transfer.path) if self.transfer and state == "done" else "",
         )
 
 
@@ -122,6 +122,7 @@ class Downloads:
         if row is None:
             row = self._rows_with(_Row(fresh(wanted, time.time()), Shelf(self._staging / wanted.id)))
         async with row.turn:
+            await self._settle(row)
             if not (row.works or row.elsewhere):
                 if row.record.state == "done" or row.record.wanted != wanted:
                     row.record = fresh(wanted, time.time())
@@ -154,6 +155,7 @@ class Downloads:
         """Go on with one that pauses or failed. Raises as `pause`, and download_unwritable."""
         row = self._row(id)
         async with row.turn:
+            await self._settle(row)
             if not row.works and row.record.state != "done":
                 await self._start(row)
 
@@ -210,11 +212,15 @@ class Downloads:
             row.record = replace(transfer.record, state=_kept(transfer), code="", fields={})
             if transfer.now.code:
                 row.record = replace(row.record, code=transfer.now.code, fields=dict(transfer.now.fields))
-            row.path = str(transfer.path) if transfer.now.state == "done" else ""
             row.shelf.release()
             if transfer.now.state != "done":
                 row.transfer = None
             self._note(row)
+
+    async def _settle(self, row: _Row) -> None:
+        """A thread that has said how it ended comes back before anything else is done with its row."""
+        if row.task is not None and row.transfer is not None and row.transfer.now.state in ENDS:
+            await asyncio.wait({row.task})
 
     async def _halt(self, row: _Row) -> None:
         """Wait until its thread has come back."""

@@ -86,8 +86,8 @@ class Hub:
     name in `host`) for a host that was not allowed; `token` is read at each call and sent to the hub alone.
 
     All raise EngineError: host_refused (host), hub_unreachable (host, reason), hub_unavailable (host, status,
-    seconds), hub_unusable (host, reason), hub_not_found (name, host), hub_token_refused (host),
-    download_gated (repository, page).
+    seconds), hub_unusable (host, reason), hub_not_found (name, host, revision: whether only the
+    commit is gone), hub_token_refused (host, name, status), download_gated (repository, page).
     """
 
     def __init__(
@@ -219,7 +219,8 @@ class Hub:
         if said == "GatedRepo":
             return EngineError("download_gated", repository=name, page=self.page(name))
         if status == 404 or said in ("RepoNotFound", "EntryNotFound", "RevisionNotFound"):
-            return EngineError("hub_not_found", name=f"{name}/{file}" if file else name, host=host)
+            wanted = f"{name}/{file}" if file else name
+            return EngineError("hub_not_found", name=wanted, host=host, revision=said == "RevisionNotFound")
         if status in (401, 403, 407):
             return EngineError("hub_token_refused", host=host, name=name, status=status)
         if status in (408, 429) or status >= 500:

@@ -1,4 +1,4 @@
-"""A hub on loopback, folders and a queue of downloads for tests, with the program's own way onto the network."""
+"""A hub on loopback, folders and a queue of downloads for tests, with the program's own way out."""
 
 from __future__ import annotations
 

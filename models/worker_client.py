@@ -67,6 +67,11 @@ class LocalEngine:
         return self._worker.pid if self._worker and self._worker.alive else 0
 
     @property
+    def busy(self) -> bool:
+        """Whether it works on a request."""
+        return self._turn.locked()
+
+    @property
     def info(self) -> ModelInfo | None:
         """The model that is loaded, if one is."""
         return self._info

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import resources
 from runtime.connections import connect
 from runtime.errors import OrionError
+from runtime.exam_record import ExamRecord
 from runtime.hooks import Hooks
 from runtime.house import House
 from runtime.journal import Journal
@@ -26,6 +27,7 @@ from runtime.providers.connection import Connection
 from runtime.providers.patience import Patient
 from runtime.providers.provider import PRIVATE, ModelInfo, NativeTool, Provider, Traits
 from runtime.providers.scripted import ScriptedProvider, load_script
+from runtime.roles import Roles
 from runtime.rules import RuleBook
 from runtime.session import Session
 from runtime.sessions import SessionStore
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from runtime.agent_computer import AgentComputer
     from runtime.conversation import Conversation
     from runtime.conversation_events import ConversationEvent
+    from runtime.model_shelf import ModelShelf
     from runtime.ollama_shelf import OllamaShelf
 
 TOOLS: tuple[Callable[[], Tool], ...] = (
@@ -140,6 +143,8 @@ class Runtime:
         self._private: Session | None = None
         self._conversations: list[Conversation] = []
         self._deleted: set[str] = set()
+        self.exams = ExamRecord(home.exams_file)
+        self.roles = Roles(self.exams, lambda: self.library, lambda: self.settings.local_model.model)
         self._house = House(
             home=home,
             profiles=self.profiles,
@@ -153,14 +158,23 @@ class Runtime:
             autonomy=lambda: self.settings.agent.autonomy,
             computer=lambda: self.computer,
             native=self._native,
+            permit=self.roles.permit,
+            preferred=self.roles.preferred,
         )
 
     @cached_property
     def library(self) -> Library:
         """The model files on this machine."""
-        from models.library import Library
+        from runtime.model_folders import library
 
-        return Library((resources.weights_dir(), self.home.weights))
+        return library(self.home, lambda: self.settings.models.folders)
+
+    @cached_property
+    def shelf(self) -> ModelShelf:
+        """The models on this machine and those that can be fetched."""
+        from runtime.model_shelf import ModelShelf
+
+        return ModelShelf(self)
 
     @cached_property
     def computer(self) -> AgentComputer:
@@ -217,6 +231,10 @@ class Runtime:
         if key not in self._providers:
             self._providers[key] = self._made(profile)
         return self._providers[key]
+
+    def made(self, provider: str) -> list[Provider]:
+        """The clients of `provider` that this process has used so far."""
+        return [client for key, client in self._providers.items() if key.split(" ")[0] == provider]
 
     def connection(self, profile: Profile) -> Connection:
         """How the profile's provider reaches its service. Raises OrionError `address_invalid`."""
@@ -339,7 +357,7 @@ class Runtime:
     def health(self) -> list[Notice]:
         """What keeps this program from working as it should, as codes and fields."""
         found = [*self._faults, *self.profiles.notices(), *self.spending.notices()]
-        found += self.network.notices() + self.keys.notices()
+        found += self.network.notices() + self.keys.notices() + self.exams.notices()
         if (name := self.settings.agent.profile) in self.profiles.names():
             found += self.registry.notices(self.profiles.get(name))
         if not os.access(self.home.root, os.W_OK):
@@ -358,8 +376,10 @@ class Runtime:
             await session.close()
         if "computer" in self.__dict__:
             await self.computer.close()
-        for shelf in self._shelves.values():
-            await shelf.close()
+        if "shelf" in self.__dict__:
+            await self.shelf.close()
+        for server in self._shelves.values():
+            await server.close()
         for provider in self._providers.values():
             await provider.close()
         self._forget_deleted()

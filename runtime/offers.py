@@ -116,8 +116,8 @@ class Offers:
 
 
 def files(library: Library, chosen: str) -> list[JsonObject]:
-    """The model files on this machine as {name, path, size, provider, local, default, error, fields};
-    `default` is the one that profiles mean by "bundled", which is `chosen` unless that is empty."""
+    """The model files on this machine that can answer, as {name, path, size, provider, local, default, error,
+    fields}; `default` is the one that profiles mean by "bundled", which is `chosen` unless that is empty."""
     from models.errors import EngineError
 
     try:
@@ -136,4 +136,5 @@ def files(library: Library, chosen: str) -> list[JsonObject]:
             "fields": dict(model.fields),
         }
         for model in library.list()
+        if model.kind == "language"
     ]

@@ -66,6 +66,11 @@ class Home:
         return self.root / "weights"
 
     @property
+    def models_file(self) -> Path:
+        """Which model files are used where they lie."""
+        return self.root / "models.yaml"
+
+    @property
     def downloads(self) -> Path:
         """What is being fetched; nothing here is used as a model."""
         return self.root / "downloads"

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from resources.translation import _
-from runtime.cli import exit_codes, keys, network, sandbox, voice
+from runtime.cli import exit_codes, keys, models, network, sandbox, voice
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal
 
@@ -32,13 +32,7 @@ sessions_app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(sessions_app, name="sessions")
-models_app = typer.Typer(
-    help=_("List the models that can answer, choose one, and manage those of an Ollama server."),
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(models_app, name="models")
-
+app.add_typer(models.app, name="models")
 app.add_typer(network.app, name="network")
 app.add_typer(keys.app, name="keys")
 app.add_typer(voice.app, name="voice")
@@ -55,13 +49,6 @@ ModelOption = Annotated[str, typer.Option("--model", "-m", help=_("Model to use 
 SessionOption = Annotated[
     str,
     typer.Option("--session", "-s", help=_("Go on in this session: its id, the beginning of it, or 'last'.")),
-]
-OLLAMA = "orion-ollama"
-OllamaName = Annotated[
-    str, typer.Argument(metavar="NAME", help=_("The model as Ollama calls it, for example qwen3:8b."))
-]
-OllamaProfile = Annotated[
-    str, typer.Option("--profile", "-p", help=_("The profile that says where the Ollama server is."))
 ]
 PrivateOption = Annotated[bool, typer.Option("--private", help=_("Store nothing of this session."))]
 
@@ -245,54 +232,6 @@ def fork(
     from runtime.cli import sessions
 
     return sessions.fork(Terminal(), session, message, as_json=json)
-
-
-@models_app.command("list", help=_("List models, those on this machine first."))
-def list_models(
-    profile: Annotated[str, typer.Option("--profile", "-p", help=_("Only those of this profile."))] = "",
-    json: Json = False,
-) -> ExitCode:
-    from runtime.cli import models
-
-    return models.show_list(Terminal(), profile, as_json=json)
-
-
-@models_app.command(help=_("Let new conversations, or one session, use a model."))
-def use(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help=_("Its name, or the provider's, a slash and its name."))
-    ],
-    session: SessionOption = "",
-    json: Json = False,
-) -> ExitCode:
-    from runtime.cli import models
-
-    return models.use(Terminal(), model, session, as_json=json)
-
-
-@models_app.command(help=_("Let an Ollama server fetch a model; it goes out to the network for it."))
-def pull(name: OllamaName, profile: OllamaProfile = OLLAMA, json: Json = False) -> ExitCode:
-    from runtime.cli import ollama_models
-
-    return ollama_models.pull(Terminal(), name, profile, as_json=json)
-
-
-@models_app.command("show", help=_("Show what an Ollama server knows of one of its models."))
-def show_model(name: OllamaName, profile: OllamaProfile = OLLAMA, json: Json = False) -> ExitCode:
-    from runtime.cli import ollama_models
-
-    return ollama_models.show(Terminal(), name, profile, as_json=json)
-
-
-@models_app.command("delete", help=_("Delete a model from the disk of an Ollama server."))
-def delete_model(
-    name: OllamaName,
-    profile: OllamaProfile = OLLAMA,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help=_("Delete it without asking."))] = False,
-) -> ExitCode:
-    from runtime.cli import ollama_models
-
-    return ollama_models.delete(Terminal(), name, profile, yes=yes)
 
 
 def run(argv: list[str]) -> int:

@@ -24,6 +24,7 @@ class ExitCode(IntEnum):
 
 
 _CODES = {
+    "catalogue_unknown": ExitCode.NOT_FOUND,
     "cli_delete_unconfirmed": ExitCode.APPROVAL,
     "cli_reset_unconfirmed": ExitCode.APPROVAL,
     "cli_shell_terminal_needed": ExitCode.USAGE,
@@ -34,6 +35,18 @@ _CODES = {
     "cli_session_ambiguous": ExitCode.USAGE,
     "cli_session_unknown": ExitCode.NOT_FOUND,
     "cli_file_unreadable": ExitCode.NOT_FOUND,
+    "download_gated": ExitCode.APPROVAL,
+    "download_unknown": ExitCode.NOT_FOUND,
+    "exam_not_for_kind": ExitCode.USAGE,
+    "host_refused": ExitCode.APPROVAL,
+    "hub_not_found": ExitCode.NOT_FOUND,
+    "hub_token_refused": ExitCode.APPROVAL,
+    "import_nothing": ExitCode.NOT_FOUND,
+    "licence_not_accepted": ExitCode.APPROVAL,
+    "model_file_not_offered": ExitCode.NOT_FOUND,
+    "model_held_by_lmstudio": ExitCode.APPROVAL,
+    "model_in_own_folder": ExitCode.APPROVAL,
+    "model_not_for_chat": ExitCode.USAGE,
     "session_locked": ExitCode.LOCKED,
     "message_unknown": ExitCode.NOT_FOUND,
     "session_unknown": ExitCode.NOT_FOUND,

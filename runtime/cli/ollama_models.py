@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 
 from resources.translation import _
 from runtime.amounts import size
+from runtime.cli.consent import agreed
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.host import Host
 from runtime.cli.terminal import Terminal, exact, visible
@@ -122,13 +122,7 @@ def _facts(model: OllamaModel) -> list[tuple[str, str]]:
 
 def _confirmed(terminal: Terminal, model: OllamaModel) -> bool:
     """Whether the person at the keyboard typed yes. Raises `cli_delete_unconfirmed` where nobody is there."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise OrionError("cli_delete_unconfirmed", fault="user", name=model.name)
-    told = _("Delete {name} ({size}) from the disk of Ollama? [y/N] ")
-    terminal.note(told.format(name=exact(model.name), size=size(model.size)), "bold", end="")
-    try:
-        answer = input().strip().lower()
-    except EOFError:
-        answer = ""
-    terminal.forget_note()
-    return answer in ("y", _("yes"))
+    told = _("Delete {name} ({size}) from the disk of Ollama?").format(
+        name=exact(model.name), size=size(model.size)
+    )
+    return agreed(terminal, told, OrionError("cli_delete_unconfirmed", name=model.name))

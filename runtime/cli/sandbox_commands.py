@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from resources.translation import _
+from runtime.cli.consent import agreed
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.terminal import Terminal, visible
 from runtime.errors import OrionError
@@ -290,13 +290,5 @@ def _told(terminal: Terminal, found: Status, as_json: bool) -> ExitCode:
 
 def _confirmed(terminal: Terminal) -> bool:
     """Whether the person at the keyboard typed yes. Raises `cli_reset_unconfirmed` where nobody is there."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise OrionError("cli_reset_unconfirmed")
-    told = _("Remove the computer with everything on its /workspace? Your own files stay. [y/N] ")
-    terminal.note(told, "bold", end="")
-    try:
-        answer = input().strip().lower()
-    except EOFError:
-        answer = ""
-    terminal.forget_note()
-    return answer in ("y", _("yes"))
+    told = _("Remove the computer with everything on its /workspace? Your own files stay.")
+    return agreed(terminal, told, OrionError("cli_reset_unconfirmed"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.cli.models import listing
+from runtime.cli.models_list import listing
 from runtime.settings import load_settings
 from tests.runtime.cli.commands import Here
 from tests.runtime.scripted_house import write_profile

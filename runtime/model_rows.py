@@ -1,0 +1,141 @@
+"""The models on this machine and the machine itself as plain rows for doors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runtime.errors import OrionError
+from runtime.exam_record import ExamRecord
+from runtime.messages import JsonObject
+from runtime.model_cards import fit_row
+
+if TYPE_CHECKING:
+    from models.fitness import Machine
+    from models.library import Library, ModelFile
+
+DELETABLE = ("orion", "imported", "lmstudio")
+"""Origins of which a model may be deleted; the bundled ones stay, and Ollama's are Ollama's to delete."""
+
+RECOGNISER = "model.bin"
+"""The weights of a recogniser of speech, as CTranslate2 keeps them beside its config.json."""
+
+
+def machine_row(machine: Machine) -> JsonObject:
+    """What a model may have here."""
+    return {
+        "processor": machine.hardware.processor,
+        "cores": machine.cores,
+        "memory": machine.hardware.memory_total,
+        "memory_available": machine.hardware.memory_available,
+        "cards": [{"name": card.name, "memory": card.free} for card in machine.cards],
+        "disk_free": machine.disk_free,
+        "bandwidth": machine.bandwidth,
+    }
+
+
+class InstalledRows:
+    """Makes the rows of `library`; `exams` knows what they can do. Blocks: every header is read once."""
+
+    def __init__(self, library: Library, exams: ExamRecord) -> None:
+        self._library = library
+        self._exams = exams
+
+    def rows(self, machine: Machine, default: str, in_use: Callable[[Path], bool]) -> list[JsonObject]:
+        """Every model file; `default` is the name of the one that new conversations use."""
+        return [self._row(model, machine, default, in_use) for model in self._library.list()]
+
+    def _row(
+        self, model: ModelFile, machine: Machine, default: str, in_use: Callable[[Path], bool]
+    ) -> JsonObject:
+        exam = self._exam(model)
+        return {
+            "name": model.name,
+            "title": model.title or model.name,
+            "path": str(model.path),
+            "size": model.size,
+            "parts": len(model.parts) or 1,
+            "origin": model.origin,
+            "kind": "vision" if model.kind == "language" and model.projector else model.kind,
+            "architecture": model.architecture,
+            "quantisation": model.quantisation,
+            "parameters": round(model.parameters / 1e9, 3),
+            "window": model.context,
+            "tools": model.tools if model.kind == "language" and not model.error else None,
+            "images": model.projector is not None,
+            "error": model.error,
+            "fields": dict(model.fields),
+            "fit": None if model.error else self.fit(model, machine),
+            "exam": exam,
+            "roles": exam["roles"] if exam else [],
+            "in_use": in_use(model.path),
+            "default": model.name == default,
+            "deletable": model.origin in DELETABLE,
+        }
+
+    def fit(self, model: ModelFile, machine: Machine) -> JsonObject | None:
+        """How the model runs here, None for a file that went away."""
+        from models.errors import EngineError
+        from models.fitness import fitness
+        from models.footprint import of_header
+
+        try:
+            beside = model.projector.stat().st_size if model.projector else 0
+            return fit_row(fitness(of_header(self._library.header(model), beside), machine))
+        except (EngineError, OSError):
+            return None
+
+    def _exam(self, model: ModelFile) -> JsonObject | None:
+        if model.error:
+            return None
+        try:
+            found = self._exams.of(model)
+        except OrionError:  # it went away meanwhile
+            return None
+        return found.as_row() if found else None
+
+
+def recognisers(folders: list[Path]) -> Iterator[Path]:
+    """The folders directly below `folders` that hold a recogniser of speech."""
+    for folder in folders:
+        for weights in sorted(folder.glob(f"*/{RECOGNISER}")):
+            if (weights.parent / "config.json").is_file():
+                yield weights.parent
+
+
+def recogniser_row(folder: Path, machine: Machine, *, bundled: bool, chosen: bool) -> JsonObject:
+    """A recogniser of speech as a row like those of model files."""
+    from models.fitness import fitness
+    from models.footprint import Load
+
+    size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+    fit = fitness(Load(0, 0, 0, 0, 0, 0, 0, size), machine)
+    return {
+        "name": folder.name,
+        "title": _spaced(folder.name),
+        "path": str(folder),
+        "size": size,
+        "parts": 1,
+        "origin": "bundled" if bundled else "orion",
+        "kind": "speech",
+        "architecture": "whisper",
+        "quantisation": "",
+        "parameters": 0.0,
+        "window": 0,
+        "tools": None,
+        "images": False,
+        "error": "",
+        "fields": {},
+        "fit": fit_row(fit),
+        "exam": None,
+        "roles": [],
+        "in_use": False,
+        "default": chosen,
+        "deletable": not bundled,
+    }
+
+
+def _spaced(name: str) -> str:
+    return re.sub(r"[-_]+", " ", name).strip().capitalize()

@@ -1,4 +1,4 @@
-"""What LM Studio and Ollama hold is found and answered from where it lies; hostile manifests are only listed."""
+"""What LM Studio and Ollama hold is found and answered from in place; hostile manifests are only listed."""
 
 from __future__ import annotations
 

@@ -13,10 +13,12 @@ from typing import Any, Protocol
 from sandbox.actions import AROUND, LOOKING, ActionEvent, ActionRefused, Plan, around, plan, zoomed
 from sandbox.audit import AuditLog
 from sandbox.elements import REPLACED, Element, numbered, shown
+from sandbox.elements import told as said
 from sandbox.errors import SandboxError
 from sandbox.eyes import Eyes, Line
 from sandbox.guest.peer import Peer, PeerError
 from sandbox.guest.rects import Rect
+from sandbox.reading import Reading
 from sandbox.scaling import Point, Scaling
 from sandbox.verdict import LOOK_AFTER, Measured, Spots, Verdict, judge, told
 
@@ -71,7 +73,7 @@ class Computer:
         self._screen: Pictures = guest.screen
         self._audit = audit
         self._told = told
-        self._eyes = eyes
+        self._reading = Reading(eyes) if eyes is not None else None
         self._turn = asyncio.Lock()
         self._ids = itertools.count(1)
         self._spots = Spots()
@@ -232,19 +234,18 @@ class Computer:
     async def _list(self) -> tuple[str, list[Element]]:
         """The list as text and as elements; numbers given out before are void."""
         found = await self._control.call("elements.list", limit=ELEMENTS)
-        lines: list[Line] = []
-        if self._eyes is not None:
-            lines = await self._read(self._eyes)
+        lines = await self._read(self._reading, said(found["elements"])) if self._reading is not None else []
         elements = numbered(found["elements"], lines)
         self._elements = {element.number: element for element in elements}
         self._listed = True
         text = shown(str(found["window"]), elements, self.scaling, bool(found.get("complete", True)))
         return text, elements
 
-    async def _read(self, eyes: Eyes) -> list[Line]:
-        """Text in the picture; nothing where it cannot be read, because the rest is still good."""
+    async def _read(self, reading: Reading, told: Sequence[Rect]) -> list[Line]:
+        """Text in the picture of which accessibility says nothing; none where it cannot be read, because the
+        rest is still good."""
         try:
-            return await eyes.read(await self._screen.picture())
+            return await reading.lines(await self._screen.picture(), told)
         except SandboxError:
             return []
 

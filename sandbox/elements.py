@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from sandbox.eyes import Line
+from sandbox.guest.rects import Rect
 from sandbox.scaling import Point, Scaling
 
 READ = "text on screen"
@@ -26,6 +27,9 @@ REPLACED = frozenset({"entry", "password text", "editbar", "spin button", "combo
 
 LABELLED = (320, 140)
 """Width and height up to which the text inside an element is its own."""
+
+LINE = 48
+"""Height up to which a wider element with a name has a single line of text, which is its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,17 @@ def numbered(found: Iterable[Mapping[str, Any]], lines: Iterable[Line]) -> list[
     return [replace(element, number=at) for at, element in enumerate(elements, 1)]
 
 
+def told(found: Iterable[Mapping[str, Any]]) -> list[Rect]:
+    """Where on the screen the guest's answer leaves nothing to be read: the boxes of what has a name or a
+    value, without the large ones that only name what lies in them."""
+    elements = (_element(each) for each in islice(found, MOST))
+    return [
+        Rect(element.x, element.y, element.width, element.height)
+        for element in elements
+        if element.value or (element.name and (_is_small(element) or element.height <= LINE))
+    ]
+
+
 def _called(element: Element, lines: Sequence[Line]) -> Element:
     """`element` with the text inside it as its name, where it is small and has neither name nor value."""
     if element.name or element.value or element.width > LABELLED[0] or element.height > LABELLED[1]:
@@ -98,8 +113,13 @@ def _read(line: Line) -> Element:
 
 
 def _covers(element: Element, line: Line) -> bool:
-    small = element.width <= LABELLED[0] and element.height <= LABELLED[1]
-    return _inside(element, line) and (small or element.height < 3 * line.height + 20 or bool(element.value))
+    return _inside(element, line) and (
+        _is_small(element) or element.height < 3 * line.height + 20 or bool(element.value)
+    )
+
+
+def _is_small(element: Element) -> bool:
+    return element.width <= LABELLED[0] and element.height <= LABELLED[1]
 
 
 def _inside(element: Element, line: Line) -> bool:

@@ -62,6 +62,8 @@ def _reader(threads: int) -> Callable[[bytes], list[dict[str, Any]]]:
             "EngineConfig.onnxruntime.intra_op_num_threads": threads,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             "Global.use_cls": False,
+            "Det.limit_type": "max",  # a small picture is not enlarged first
+            "Det.limit_side_len": 2_000,
             "Global.log_level": "error",
         }
     )

@@ -1,11 +1,13 @@
 """The record of a download on disk, from which it goes on after any end of the program.
 
 Format: `<staging>/<id>/download.json`, one object with "v", replaced atomically; beside it the parts
-`0.part`, `1.part`, … in the order of the files, and `lock`, held by the process that works on them.
+`0.part`, `1.part`, … in the order of the files, `lock`, held by the process that works on them, and `spare`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import shutil
@@ -22,6 +24,8 @@ from models.hub_files import File
 
 VERSION = 1
 FILE = "download.json"
+FULL = (errno.ENOSPC, errno.EDQUOT)
+_SPARE = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._spare = folder / "spare"
         self._lock = FileLock(folder / "lock", thread_local=False)
 
     def part(self, index: int) -> Path:
@@ -112,8 +117,23 @@ class Shelf:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
+    def reserve(self) -> None:
+        """Keep some room for the record, so that a disk that fills up meanwhile does not make it old."""
+        with contextlib.suppress(OSError):
+            self._spare.write_bytes(bytes(_SPARE))
+
     def write(self, record: Record) -> None:
-        """Replace the record; it is durable on return. OSError."""
+        """Replace the record; it is durable on return. Raises OSError, on a full disk also where the room that
+        was kept was enough for it."""
+        try:
+            self._write(record)
+        except OSError as error:
+            if error.errno in FULL and self._spare.exists():
+                self._spare.unlink()
+                self._write(record)
+            raise
+
+    def _write(self, record: Record) -> None:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         told = json.dumps({"v": VERSION, **asdict(record)}, ensure_ascii=True)
         temporary = self.folder / f".{FILE}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import re
 import shutil
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from models.download import Pace, State
-from models.download_record import Piece, Record, Shelf
+from models.download_record import FULL, Piece, Record, Shelf
 from models.errors import EngineError, Field
 from models.hub import Hub, Located
 from models.hub_files import below
@@ -92,6 +91,7 @@ class Transfer:
         """Blocks until `now` is done, failed or paused: halted, or a full disk, which has a code."""
         try:
             self._keep(replace(self.record, state="running", code="", fields={}))
+            self._shelf.reserve()
             self._say("running")
             self._files()
             self._place()
@@ -102,7 +102,7 @@ class Transfer:
         except EngineError as error:
             self._end("paused" if error.code == "disk_full_for_model" else "failed", error)
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            full = error.errno in FULL
             self._end("paused" if full else "failed", self._full() if full else self._unwritable(error))
 
     # --- one file after the other -------------------------------------------------------------------

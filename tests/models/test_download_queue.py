@@ -1,0 +1,362 @@
+"""The queue of downloads: pause, resume, stop, close and start again, three at a time, one process each."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from models.download import Download, Wanted
+from models.download_record import Shelf
+from models.downloads import AT_ONCE, Downloads
+from models.errors import EngineError
+from tests.conftest import missing
+from tests.models.download_stage import QUICK, REPOSITORY, Stage, content, stage, wanted
+from tests.wire.hub import Misdeed
+
+NAME = "Name-Q4_K_M.gguf"
+DATA = content(1_000_000)
+RATE = 2_000_000
+SOON = 2.0
+"""Seconds within which a pause must hold, whatever the network does."""
+
+
+def names(at: Stage, count: int) -> list[Wanted]:
+    """That many downloads of different files."""
+    files = {f"Name{number}.gguf": content(300_000, seed=number) for number in range(count)}
+    at.hub.put(REPOSITORY, files)
+    return [wanted(name, data) for name, data in files.items()]
+
+
+def under_way(row: Download) -> bool:
+    return row.state == "running" and row.done > 0
+
+
+def test_pause_keeps_what_came_and_resume_fetches_the_rest(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            begun = await downloads.begin(wanted(NAME, DATA))
+            await at.until(downloads, under_way)
+            await downloads.pause(begun.id)
+            (row,) = downloads.all()
+            assert (row.state, row.code) == ("paused", "")
+            assert 0 < row.done < len(DATA)
+            assert at.placed == []
+            at.hub.rate = 0
+            await downloads.resume(begun.id)
+            assert (await at.end(downloads)).state == "done"
+            assert at.hub.asked("/cdn/")[-1].headers["range"] == f"bytes={row.done}-"
+
+    with at.hub:
+        asyncio.run(main())
+    assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
+
+
+@pytest.mark.parametrize("door", ["cdn", "waiting"])
+def test_a_pause_holds_soon_whatever_is_waited_for(door: str, tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+    if door == "cdn":
+        at.hub.misdeeds.append(Misdeed("stall", after=100_000))
+    else:
+        at.hub.misdeeds.append(Misdeed("status", status=503, seconds=600))
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            begun = await downloads.begin(wanted(NAME, DATA))
+            ready = under_way if door == "cdn" else lambda row: row.code == "download_waiting"
+            await at.until(downloads, ready)
+            begin = time.monotonic()
+            await downloads.pause(begun.id)
+            assert time.monotonic() - begin < SOON
+            await downloads.resume(begun.id)
+            assert (await at.end(downloads)).state == "done"
+
+    with at.hub:
+        asyncio.run(main())
+
+
+def test_stop_drops_what_came(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            begun = await downloads.begin(wanted(NAME, DATA))
+            await at.until(downloads, under_way)
+            seen = downloads.at
+            await downloads.stop(begun.id)
+            assert downloads.at > seen
+            assert await downloads.step(seen) == []
+            with pytest.raises(EngineError, match="download_unknown"):
+                await downloads.resume(begun.id)
+
+    with at.hub:
+        asyncio.run(main())
+    assert at.placed == []
+    assert list(at.staging.iterdir()) == []
+
+
+def test_the_same_thing_twice_is_one_download(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            both = await asyncio.gather(*(downloads.begin(wanted(NAME, DATA)) for _number in range(2)))
+            assert both[0].id == both[1].id
+            await at.until(downloads, under_way)
+            assert len(downloads.all()) == 1
+            at.hub.rate = 0
+            await at.end(downloads)
+
+    with at.hub:
+        asyncio.run(main())
+    assert len(at.hub.asked("/cdn/")) == 1
+
+
+def test_three_run_at_once_and_the_others_wait_their_turn(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+    wants = names(at, 5)
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            for want in wants:
+                await downloads.begin(want)
+            await at.until(downloads, lambda row: row.id == wants[2].id and under_way(row))
+            last = downloads.all()[-1]
+            assert (last.state, last.id) == ("queued", wants[-1].id)
+            await downloads.pause(last.id)
+            await downloads.resume(last.id)
+            at.hub.rate = 0
+            await at.until(downloads, lambda _row: {each.state for each in downloads.all()} == {"done"})
+
+    with at.hub:
+        asyncio.run(main())
+    assert len(at.placed) == 5
+    busiest = max(_running(at.seen))
+    assert busiest == AT_ONCE
+
+
+def _running(seen: list[Download]) -> Iterator[int]:
+    """How many ran at each moment that was told."""
+    states: dict[str, str] = {}
+    for row in seen:
+        states[row.id] = row.state
+        yield sum(state in ("running", "checking") for state in states.values())
+
+
+def test_what_ran_at_closing_goes_on_at_the_next_start_and_what_paused_does_not(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+    ran, waited = names(at, 2)
+
+    async def first() -> None:
+        async with at.queue() as downloads:
+            await downloads.begin(ran)
+            await downloads.begin(waited)
+            await at.until(downloads, lambda row: row.id == waited.id and under_way(row))
+            await downloads.pause(waited.id)
+            await at.until(downloads, lambda row: row.id == ran.id and under_way(row))
+
+    async def second() -> None:
+        async with at.queue() as downloads:
+            assert {row.state for row in downloads.all()} == {"paused"}
+            await downloads.go_on()
+            ended = await at.until(downloads, lambda row: row.state == "done")
+            assert ended.id == ran.id
+            (left,) = [row for row in downloads.all() if row.id == waited.id]
+            assert left.state == "paused"
+            assert left.done > 0
+
+    with at.hub:
+        asyncio.run(first())
+        at.hub.rate = 0
+        asyncio.run(second())
+    assert len(at.placed) == 1
+
+
+def test_a_download_of_another_process_is_seen_and_left_alone(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+
+    async def main() -> None:
+        async with at.queue() as theirs, at.queue() as ours:
+            begun = await theirs.begin(wanted(NAME, DATA))
+            await at.until(theirs, under_way)
+            (row,) = ours.all()
+            assert (row.state, row.code) == ("running", "download_elsewhere")
+            for attempt in (ours.pause(begun.id), ours.resume(begun.id), ours.stop(begun.id)):
+                with pytest.raises(EngineError, match="download_elsewhere"):
+                    await attempt
+            assert (await ours.begin(wanted(NAME, DATA))).code == "download_elsewhere"
+            await ours.go_on()
+            await theirs.pause(begun.id)
+            assert [row.state for row in ours.all()] == ["paused"]
+            at.hub.rate = 0
+            await ours.resume(begun.id)
+            assert (await at.end(ours)).state == "done"
+
+    with at.hub:
+        asyncio.run(main())
+    assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
+
+
+def test_what_a_kill_left_of_a_dropped_download_is_cleared_away(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+    (at.staging / "0123456789ab").mkdir(parents=True)
+    (at.staging / "0123456789ab" / "0.part").write_bytes(DATA)
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            await downloads.go_on()
+            assert downloads.all() == []
+
+    asyncio.run(main())
+    assert list(at.staging.iterdir()) == []
+
+
+@pytest.mark.parametrize("broken", ["", "{", '{"v": 1}', '{"v": 99}'])
+def test_a_record_that_cannot_be_read_is_left_untouched(broken: str, tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+    path = at.staging / "0123456789ab" / "download.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(broken, "utf-8")
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            await downloads.go_on()
+            assert downloads.all() == []
+
+    asyncio.run(main())
+    assert path.read_text("utf-8") == broken
+
+
+def test_a_part_that_was_damaged_on_the_disk_is_noticed(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+    at.hub.misdeeds += [Misdeed("cut", after=600_000), Misdeed("hangup", times=9)]
+
+    async def once() -> Download:
+        async with at.queue() as downloads:
+            begun = await downloads.begin(wanted(NAME, DATA))
+            return await at.until(
+                downloads, lambda row: row.id == begun.id and row.state in ("done", "failed")
+            )
+
+    with at.hub:
+        assert asyncio.run(once()).state == "failed"
+        at.hub.misdeeds.clear()
+        (part,) = at.staging.rglob("*.part")
+        damaged = bytearray(part.read_bytes())
+        damaged[1234] ^= 1
+        part.write_bytes(damaged)
+        assert asyncio.run(once()).state == "done"
+    assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_costs_nothing(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+    at.folder.mkdir()
+    (at.folder / "maker").write_text("a file where a folder should be", "utf-8")
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            begun = await downloads.begin(wanted(NAME, DATA))
+            row = await at.end(downloads)
+            assert (row.state, row.code, row.done) == ("failed", "download_unwritable", len(DATA))
+            (at.folder / "maker").unlink()
+            await downloads.resume(begun.id)
+            assert (await at.end(downloads)).state == "done"
+
+    with at.hub:
+        asyncio.run(main())
+    assert at.hub.served == len(DATA)
+
+
+# --- a full disk ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of two megabytes."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder], capture_output=True
+    ).returncode:
+        missing("the right to mount a small file system")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_without_room_it_does_not_begin(small_disk: Path) -> None:
+    data = content(3_000_000)
+    at = stage(small_disk, {NAME: data})
+
+    async def main() -> Download:
+        async with at.queue() as downloads:
+            await downloads.begin(wanted(NAME, data))
+            return await at.end(downloads)
+
+    with at.hub:
+        row = asyncio.run(main())
+    assert (row.state, row.code) == ("paused", "disk_full_for_model")
+    assert row.fields["needed"] == 3_000_000
+    assert 0 < int(row.fields["free"]) <= 2 << 20
+    assert at.hub.asked("/cdn/") == []
+
+
+@pytest.mark.parametrize("spare", [0, 300_000])
+def test_a_disk_that_fills_up_meanwhile_pauses_it_and_nothing_is_lost(spare: int, small_disk: Path) -> None:
+    """With `spare` bytes the program stops before the disk is full, without at the last of them."""
+    at = stage(small_disk, {NAME: DATA})
+    at.pace = replace(QUICK, spare=spare, sync=0.0)
+    at.hub.misdeeds.append(Misdeed("stall", after=200_000))
+    ballast = small_disk / "ballast"
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            begun = await downloads.begin(wanted(NAME, DATA))
+            await at.until(downloads, under_way)
+            fill(ballast)
+            at.hub.drop()
+            row = await at.end(downloads)
+            assert (row.state, row.code) == ("paused", "disk_full_for_model")
+            assert row.done > 0
+            ballast.unlink()
+            await downloads.resume(begun.id)
+            assert (await at.end(downloads)).state == "done"
+            assert at.hub.asked("/cdn/")[-1].headers["range"] == f"bytes={row.done}-"
+
+    with at.hub:
+        asyncio.run(main())
+    assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
+
+
+def fill(path: Path) -> None:
+    """Take all but some hundred kilobytes of the disk."""
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 200_000)
+
+
+def test_the_lock_is_one_process_s_alone(tmp_path: Path) -> None:
+    mine, other = Shelf(tmp_path / "a"), Shelf(tmp_path / "a")
+    assert mine.take()
+    assert other.held()
+    assert not other.take()
+    mine.release()
+    assert other.take()
+    other.release()
+
+
+def test_nothing_is_read_or_made_before_the_first_use(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+    Downloads(at.client(), at.folder, at.staging, lambda: None)
+    assert not at.staging.exists()
+    assert not at.folder.exists()

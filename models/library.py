@@ -85,7 +85,8 @@ class Library:
     `more` names; at the paths that `imported` gives; and in the `stores` of other programs.
 
     Looking again costs a look at each folder and file: folders are read again when their time of change
-    differs, headers when size or time of a file does. May be used from several threads.
+    differs, headers when size or time of a file does. A name that was found before costs a look at its files
+    alone, until `list` sees other models. May be used from several threads.
     """
 
     def __init__(
@@ -102,6 +103,8 @@ class Library:
         self._stores = tuple(stores)
         self._walk = Walk()
         self._known: dict[Place, tuple[_Stamp, ModelFile, Header | None]] = {}
+        self._listed: builtins.list[Place] = []
+        self._found: dict[str, Place] = {}
 
     def list(self) -> builtins.list[ModelFile]:
         """Every model, bundled ones first, then the program's own, then those of others, each by name; broken
@@ -110,6 +113,8 @@ class Library:
         found = [self._inspected(place) for place in places]
         known = self._known
         self._known = {place: known[place] for place in places if place in known}
+        if places != self._listed:
+            self._listed, self._found = places, {}
         return [file for file in found if file.kind != "projector"]
 
     def empty(self) -> bool:
@@ -122,6 +127,16 @@ class Library:
 
         EngineError model_unknown (name, known), model_missing (path) or whatever is wrong with the file.
         """
+        place = self._found.get(name)
+        before = self._known.get(place) if place is not None else None
+        if place is not None and before is not None and before[0] == _stamp_of(place) and not before[1].error:
+            return before[1]
+        place = self._sought(name)
+        file = _usable(self._inspected(place))
+        self._found[name] = place
+        return file
+
+    def _sought(self, name: str) -> Place:
         places = self._places()
         if name in ("", BUNDLED):
             return self._first(places)
@@ -131,7 +146,7 @@ class Library:
                 known = ", ".join(place.name for place in places[:_MOST_NAMED])
                 raise EngineError("model_unknown", name=name, known=known)
             place = _at(Path(name).expanduser(), "imported")
-        return _usable(self._inspected(place))
+        return place
 
     def header(self, model: ModelFile) -> Header:
         """The header of a listed `model`, without its longest lists; read once per file. EngineError."""
@@ -151,19 +166,20 @@ class Library:
             found += store.places(self._walk)
         return distinct(found)
 
-    def _first(self, places: builtins.list[Place]) -> ModelFile:
-        broken: ModelFile | None = None
+    def _first(self, places: builtins.list[Place]) -> Place:
+        """The first that answers; else the first broken one, whose fault is told."""
+        broken: Place | None = None
         for place in places:
             file = self._inspected(place)
             if file.kind == "language" and not file.error:
-                return file
-            broken = broken or (file if file.error else None)
+                return place
+            broken = broken or (place if file.error else None)
         if broken is None:
             raise EngineError("model_missing", path=str(self._folders[-1]))
-        return _usable(broken)
+        return broken
 
     def _inspected(self, place: Place) -> ModelFile:
-        stamp = _stamp((*place.files, place.projector))
+        stamp = _stamp_of(place)
         known = self._known.get(place)
         if known is None or known[0] != stamp:
             known = (stamp, *_inspect(place))
@@ -277,6 +293,10 @@ def _slim(header: Header) -> Header:
         if not isinstance(value, array) or len(value) <= _LONGEST_ARRAY
     }
     return replace(header, metadata=kept)
+
+
+def _stamp_of(place: Place) -> _Stamp:
+    return _stamp((*place.files, place.projector))
 
 
 def _stamp(paths: Iterable[Path | None]) -> _Stamp:

@@ -144,9 +144,9 @@ def distinct(places: Iterable[Place]) -> list[Place]:
     """`places` with a name of their own each; of several that lead to the same file the first stays."""
     found: list[Place] = []
     names: set[str] = set()
-    files: set[str] = set()
+    files: set[object] = set()
     for place in places:
-        real = os.path.realpath(place.files[0])
+        real = _identity(place.files[0])
         if real in files:
             continue
         files.add(real)
@@ -157,3 +157,12 @@ def distinct(places: Iterable[Place]) -> list[Place]:
             place if name == place.name else replace(place, name=name, also=(place.name, *place.also))
         )
     return found
+
+
+def _identity(path: Path) -> object:
+    """The same for all paths that lead to one file through links; names of their own (hard links) differ."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return str(path)
+    return (status.st_dev, status.st_ino) if status.st_nlink == 1 else os.path.realpath(path)

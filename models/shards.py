@@ -52,19 +52,6 @@ def stem_of(path: Path) -> str:
     return part.stem if part else path.stem
 
 
-def files_of(path: Path) -> tuple[Path, ...]:
-    """The files of the model that `path` belongs to, in order: all parts, or `path` alone. EngineError
-    model_file_part_missing names the first that is not there."""
-    part = part_of(path)
-    if part is None or part.count == 1:
-        return (path,)
-    wanted = part.paths()
-    for number, file in enumerate(wanted, 1):
-        if not file.is_file():
-            raise missing(file, number, part.count)
-    return wanted
-
-
 def missing(path: Path, number: int, count: int) -> EngineError:
     """The error of part `number` of `count`, which should lie at `path`."""
     return EngineError("model_file_part_missing", path=str(path), number=number, count=count)

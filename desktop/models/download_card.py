@@ -39,6 +39,7 @@ class DownloadCard(QFrame):
         self.second = button("", self._on_second)
         self.main = button("", self._on_main, "main")
         self._second = self._main = ""
+        self._lent = False
         column = QVBoxLayout(self)
         column.setContentsMargins(spacing(5), spacing(3.5), spacing(5), spacing(3.5))
         column.setSpacing(spacing(2.5))
@@ -68,13 +69,17 @@ class DownloadCard(QFrame):
         self._show_buttons(state)
         self.setAccessibleName(facts(self.title.text(), self.words.text()))
 
+    def take_keyboard(self) -> None:
+        """Put the keyboard on what can be done."""
+        (self.main if self._main else self.stop).setFocus(Qt.FocusReason.OtherFocusReason)
+
     def set_theme(self, theme: Theme) -> None:
         self.foot.set_theme(theme)
 
     def _show_buttons(self, state: str) -> None:
-        held = any(made.hasFocus() for made in (self.stop, self.second, self.main))
         title = self.row["title"]
         self._main, self._second = self._ways(state)
+        self._hand_on()
         names = {
             "pause": (_("Pause"), _("Pause {title}")),
             "resume": (_("Go on"), _("Go on with {title}")),
@@ -97,13 +102,21 @@ class DownloadCard(QFrame):
         self.stop.setText(_("Close") if over else _("Stop"))
         told = _("Close the notice on {title}") if over else _("Stop {title} and drop what was fetched")
         self.stop.setAccessibleName(told.format(title=title))
-        if held and not any(made.hasFocus() for made in (self.stop, self.second, self.main)):
-            (self.main if self._main else self.stop).setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._lent and self._main and self.stop.hasFocus():
+            self.main.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._lent = self._lent and not self._main
         self.foot.arrange()
+
+    def _hand_on(self) -> None:
+        """Give the keyboard to a button that stays; the main one gets it back when it comes back."""
+        for made, way in ((self.main, self._main), (self.second, self._second)):
+            if made.hasFocus() and not way:
+                self._lent = made is self.main
+                (self.main if self._main else self.stop).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _ways(self, state: str) -> tuple[str, str]:
         """What the main and the second button do."""
-        if state in ("queued", "running"):
+        if state in ("queued", "running", "checking"):
             return "pause", ""
         if state == "paused":
             return "resume", ""

@@ -35,12 +35,13 @@ GOES_ON = ("queued", "running", "paused", "checking")
 class OfferCard(QFrame):
     """Draws a CARD of runtime/model_shelf.py. `wanted` carries repository and file, `sizes_wanted` the
     repository whose files are not known yet, `use_wanted` the name of the installed model, and
-    `licence_wanted` the address of the licence's text."""
+    `licence_wanted` the address of the licence's text, and `watch_wanted` the download that is to be seen."""
 
     wanted = Signal(str, str)
     sizes_wanted = Signal(str)
     use_wanted = Signal(str)
     licence_wanted = Signal(str)
+    watch_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -128,11 +129,10 @@ class OfferCard(QFrame):
             chip.setToolTip(plain_tip(meaning))
             chip.setAccessibleDescription(meaning)
             self.chips.flow.addWidget(chip)
-        if card["licence"]:
+        if card["licence"] and card["licence_url"]:
             self.licence = button(card["licence"], self._on_licence, "link")
             self.licence.setAccessibleName(_("Licence: {name}").format(name=card["licence"]))
             self.licence.setToolTip(_("Read the licence in the browser"))
-            self.licence.setEnabled(bool(card["licence_url"]))
             self.chips.flow.addWidget(self.licence)
 
     def _show_variant(self) -> None:
@@ -141,35 +141,35 @@ class OfferCard(QFrame):
         window = (
             _("keeps {window} in view").format(window=window_words(card["window"])) if card["window"] else ""
         )
-        self.facts.setText(facts(parameters(card["parameters"]), size, window))
+        licence = "" if card["licence_url"] else card["licence"]
+        self.facts.setText(facts(parameters(card["parameters"]), size, window, licence))
         self.facts.setVisible(bool(self.facts.text()))
         self.foot.fit.show_fit(variant["fit"] if variant else None)
         self.sizes.setText(_size_name(variant) if variant else "")
         self.sizes.setVisible(len(card["variants"]) > 1)
         self.sizes.setAccessibleName(_("Size of {title}: {size}").format(title=card["title"], size=size))
-        words, enabled, name = self._main_words(variant)
+        words, name = self._main_words(variant)
         self.main.setText(words)
-        self.main.setEnabled(enabled)
         self.main.setAccessibleName(name.format(title=card["title"], size=size))
         self.setAccessibleName(
             facts(card["title"], self.maker.text(), fit_words(variant["fit"] if variant else None))
         )
         self.foot.arrange()
 
-    def _main_words(self, variant: Row | None) -> tuple[str, bool, str]:
-        """What the main button says, whether it can be pressed, and its spoken name."""
+    def _main_words(self, variant: Row | None) -> tuple[str, str]:
+        """What the main button says, and its spoken name."""
         if variant is None:
             words = _("Looking…") if self._asking else _("See sizes")
-            return words, not self._asking, _("See the sizes of {title}")
+            return words, _("See the sizes of {title}")
         if variant["installed"]:
-            return _("Use it"), True, _("Use {title}")
+            return _("Use it"), _("Use {title}")
         running = self._download(variant)
         if running is not None:
             share = running["done"] / running["total"] if running["total"] else 0.0
             states = {"paused": _("Paused"), "checking": _("Checking…"), "queued": _("Waiting…")}
             told = states.get(running["state"], _("{percent} %").format(percent=int(100 * share)))
-            return told, False, _("{title} is being fetched")
-        return _("Get"), True, _("Get {title}, {size}")
+            return told, _("{title} is being fetched: go to it")
+        return _("Get"), _("Get {title}, {size}")
 
     def _download(self, variant: Row) -> Row | None:
         files = set(variant.get("files") or [variant["file"]])
@@ -185,14 +185,19 @@ class OfferCard(QFrame):
     # --- what the user does ---------------------------------------------------------------------------
 
     def on_main(self) -> None:
-        """Get it, use it, or ask which sizes there are."""
+        """Get it, watch it come, use it, or ask which sizes there are."""
         variant = self._variant()
+        running = self._download(variant) if variant is not None else None
+        if self._asking:
+            return
         if variant is None:
             self._asking = True
             self._show_variant()
             self.sizes_wanted.emit(self._card["id"])
         elif variant["installed"]:
             self.use_wanted.emit(variant["installed"])
+        elif running is not None:
+            self.watch_wanted.emit(running["id"])
         else:
             self.wanted.emit(self._card["id"], variant["file"])
 

@@ -198,6 +198,5 @@ class Stock(QObject):
 
     def _mark(self) -> None:
         """Note on each download whether what came of it can be talked to."""
-        for row in self.downloads:
-            model = self.model(str(row.get("name") or ""))
-            row["chats"] = model is not None and model["kind"] in CHATS
+        talk = {model["name"] for model in self.installed if model["kind"] in CHATS}
+        self.downloads = [row | {"chats": row["name"] in talk} for row in self.downloads]

@@ -33,6 +33,11 @@ class Tabs(FlowRow):
         self.current = offered[0][0]
         self.buttons[self.current].setChecked(True)
 
+    @property
+    def moved_about(self) -> bool:
+        """Whether the keyboard is on one of the words, as where one moves from one to the next."""
+        return any(made.hasFocus() and not made.underMouse() for made in self.buttons.values())
+
     def choose(self, key: str) -> None:
         """Choose one as a click would."""
         self.buttons[key].setChecked(True)

@@ -189,6 +189,7 @@ class ModelsPage(QWidget):
         card.sizes_wanted.connect(lambda name: self.doings.look_up(name, card.end_asking))
         card.use_wanted.connect(self.doings.use)
         card.licence_wanted.connect(self.link_wanted)
+        card.watch_wanted.connect(self._on_watch)
         return card
 
     def _draw_installed(self, card: InstalledCard, row: Row, place: int) -> None:
@@ -235,6 +236,12 @@ class ModelsPage(QWidget):
         row = self.stock.model(name) or {}
         self._say(_("{title} was examined.").format(title=row.get("title") or name), quietly=self.isVisible())
 
+    def _on_watch(self, download: str) -> None:
+        """Go to a download's card on top of the page."""
+        if card := self.activity.downloads.cards.get(download):
+            self.area.ensureWidgetVisible(card)
+            card.take_keyboard()
+
     def _on_planned(self, plan: list[Row]) -> None:
         self.intake.show_plan(plan)
         self.area.ensureWidgetVisible(self.intake)
@@ -257,7 +264,7 @@ class ModelsPage(QWidget):
 
     def _on_tab(self, _section: str) -> None:
         self._show_section()
-        if self.tabs.current == "search":
+        if self.tabs.current == "search" and not self.tabs.moved_about:
             self.search.field.setFocus()
 
     def _show_section(self) -> None:

@@ -16,7 +16,7 @@ def tell(node: Any, depth: int, left: list[int]) -> None:
     if node is None or left[0] <= 0:
         return
     left[0] -= 1
-    states = [name for name in ("FOCUSED", "SHOWING", "CHECKED") if _has(node, name)]
+    states = [name for name in ("FOCUSED", "SHOWING", "CHECKED", "ENABLED") if _has(node, name)]
     found = {
         "depth": depth,
         "role": node.get_role_name(),
@@ -24,6 +24,7 @@ def tell(node: Any, depth: int, left: list[int]) -> None:
         "description": node.get_description(),
         "text": _text(node),
         "states": states,
+        "place": _place(node),
     }
     sys.stdout.write(json.dumps(found) + "\n")
     for number in range(min(node.get_child_count(), 500)):
@@ -32,6 +33,14 @@ def tell(node: Any, depth: int, left: list[int]) -> None:
 
 def _has(node: Any, name: str) -> bool:
     return bool(node.get_state_set().contains(getattr(Atspi.StateType, name)))
+
+
+def _place(node: Any) -> list[int]:
+    interface = node.get_component_iface()
+    if interface is None:
+        return []
+    found = Atspi.Component.get_extents(interface, Atspi.CoordType.SCREEN)
+    return [found.x, found.y, found.width, found.height]
 
 
 def _text(node: Any) -> str:

@@ -159,7 +159,8 @@ def test_the_best_one_is_marked_and_fetched_by_keyboard(
         shown.words.text().replace("\u00a0", " ") == "1.2 GB of 2.5 GB  ·  8.3 MB a second  ·  2 minutes left"
     )
     assert card.main.text() == "50 %"
-    assert not card.main.isEnabled()
+    card.main.click()
+    assert shown.main.hasFocus()
 
 
 def test_another_size_is_chosen_and_said_to_be_too_large(page: ModelsPage) -> None:
@@ -301,8 +302,12 @@ def test_a_model_is_used_by_the_chat_in_front(
 def test_a_search_beyond_the_catalogue_asks_for_a_permission(
     page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
 ) -> None:
-    page.tabs.choose("search")
+    page.tabs.buttons["installed"].setFocus()
+    QTest.keyClick(page.tabs.buttons["installed"], Qt.Key.Key_Right)
+    QTest.keyClick(page.tabs.buttons["recommended"], Qt.Key.Key_Right)
     search = page.search
+    assert search.isVisible()
+    QTest.keyClick(page.tabs.buttons["search"], Qt.Key.Key_Tab)
     assert search.field.hasFocus()
     bridge.answers["models_search"] = {"known": [rows.offer()], "found": [], "refused": "hub.example"}
     QTest.keyClicks(search.field, "coder")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from math import log
 from pathlib import Path, PurePosixPath
+from re import IGNORECASE, sub
 from typing import TYPE_CHECKING, Literal
 
 from runtime.messages import JsonObject
@@ -54,7 +55,7 @@ class Cards:
         """`here` are the files of models that are on this machine, with the models' names."""
         self._catalogue = catalogue
         self._machine = machine
-        self._here = {_tail(path.as_posix()): name for path, name in here}
+        self._here = {tail(path.as_posix()): name for path, name in here}
 
     def recommended(self, kind: Kind | Literal[""]) -> list[JsonObject]:
         """The catalogue's models of `kind`, the best one for this machine first; of all kinds for "", those
@@ -109,9 +110,9 @@ class Cards:
         """A repository of the hub that the catalogue does not know."""
         kind = "vision" if described.projectors else "language"
         facts = _hub_facts(described.repository, described.licence, described.gated, described.shape, kind)
-        return facts | {
-            "variants": _marked([self._offered(described, variant) for variant in described.variants])
-        }
+        title = sub(r"[-_.]gguf$", "", str(facts["title"]), flags=IGNORECASE)
+        variants = [self._offered(described, variant) for variant in described.variants]
+        return facts | {"title": title, "variants": _marked(variants)}
 
     def of_file(self, model: ModelFile, fit: JsonObject | None) -> JsonObject:
         """A model that is on this machine and in no catalogue."""
@@ -193,7 +194,17 @@ class Cards:
         return of_shape(near.shape, variant.size, form, window, share)
 
     def _installed(self, repository: str, kind: str, file: str) -> str:
-        return self._here.get(_tail(f"{folder_of(repository, kind)}/{file}"), "")
+        return self._here.get(tail(f"{folder_of(repository, kind)}/{file}"), "")
+
+
+def titles(catalogue: Catalogue) -> dict[str, str]:
+    """What the catalogue calls the models whose files lie where this program puts them, by the last names of
+    their paths; see `tail`."""
+    return {
+        tail(f"{folder_of(entry.repository, entry.kind)}/{variant.file}"): entry.title
+        for entry in catalogue.entries
+        for variant in entry.variants
+    }
 
 
 def licence_to_accept(entry: Entry | None, described: Described) -> bool:
@@ -261,6 +272,6 @@ def _has(entry: Entry, wanted: Sequence[str]) -> bool:
     return all(word in told for word in wanted)
 
 
-def _tail(path: str) -> str:
+def tail(path: str) -> str:
     """The last three names of a path, which are maker, name and file."""
     return "/".join(PurePosixPath(path).parts[-3:])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.errors import OrionError
 from runtime.exam_record import ExamRecord
 from runtime.messages import JsonObject
-from runtime.model_cards import fit_row
+from runtime.model_cards import fit_row, tail
 
 if TYPE_CHECKING:
     from models.fitness import Machine
@@ -39,9 +39,11 @@ def machine_row(machine: Machine) -> JsonObject:
 class InstalledRows:
     """Makes the rows of `library`; `exams` knows what they can do. Blocks: every header is read once."""
 
-    def __init__(self, library: Library, exams: ExamRecord) -> None:
+    def __init__(self, library: Library, exams: ExamRecord, titles: Callable[[], Mapping[str, str]]) -> None:
+        """`titles` gives what the catalogue calls models; see model_cards.titles."""
         self._library = library
         self._exams = exams
+        self._titles = titles
 
     def rows(self, machine: Machine, default: str, in_use: Callable[[Path], bool]) -> list[JsonObject]:
         """Every model file; `default` is the name of the one that new conversations use."""
@@ -53,7 +55,7 @@ class InstalledRows:
         exam = self._exam(model)
         return {
             "name": model.name,
-            "title": model.title or model.name,
+            "title": self._title(model),
             "path": str(model.path),
             "size": model.size,
             "parts": len(model.parts) or 1,
@@ -74,6 +76,11 @@ class InstalledRows:
             "default": model.name == default,
             "deletable": model.origin in DELETABLE,
         }
+
+    def _title(self, model: ModelFile) -> str:
+        """The catalogue's; that of the file's header is often the one it was trained under."""
+        own = model.path.stem if model.origin == "bundled" else model.title
+        return self._titles().get(tail(model.path.as_posix())) or own or model.name
 
     def fit(self, model: ModelFile, machine: Machine) -> JsonObject | None:
         """How the model runs here, None for a file that went away."""

@@ -15,7 +15,7 @@ from runtime.errors import OrionError
 from runtime.exam.exam import Exam, Step
 from runtime.messages import JsonObject
 from runtime.model_arrivals import Arrivals
-from runtime.model_cards import Cards
+from runtime.model_cards import Cards, titles
 from runtime.model_exams import ExamRoom
 from runtime.model_faults import beside
 from runtime.model_rows import InstalledRows, machine_row, recogniser_row, recognisers
@@ -58,7 +58,7 @@ class ModelShelf:
             references,
             self._uses.replaced,
         )
-        self._rows = InstalledRows(runtime.library, runtime.exams)
+        self._rows = InstalledRows(runtime.library, runtime.exams, lambda: self._titles)
         self._seen: Machine | None = None
         self._looking = asyncio.Lock()
 
@@ -67,6 +67,10 @@ class ModelShelf:
         from models.catalogue import Catalogue
 
         return Catalogue.load()
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        return titles(self._catalogue)
 
     # --- what there is --------------------------------------------------------------------------------
 

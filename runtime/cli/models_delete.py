@@ -28,6 +28,8 @@ def delete(terminal: Terminal, name: str, *, yes: bool, as_json: bool) -> ExitCo
         terminal.answer(json.dumps(freed) + "\n")
         return ExitCode.OK
     done = _("{name} is deleted; {size} are free again.")
+    if not freed["files"]:
+        done = _("{name} is forgotten; its file is still where it was.")
     terminal.note(done.format(name=exact(name), size=size(int(freed["bytes"]))), "good")
     return ExitCode.OK
 

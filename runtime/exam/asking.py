@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from runtime.errors import OrionError
-from runtime.messages import Message, Text, ToolCall, ToolSpec, UserMessage
+from runtime.messages import Image, Message, Text, ToolCall, ToolSpec, UserMessage
 from runtime.providers.provider import (
     CallReady,
     Failed,
@@ -32,6 +32,13 @@ class Question:
     most: int
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
+
+    @property
+    def shows(self) -> bool:
+        """Whether a picture is in it."""
+        return any(
+            isinstance(part, Image) for message in self.messages for part in getattr(message, "parts", ())
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def question(screen: Screen, aim: Aim) -> Question:
             AssistantMessage("", calls=(looked,)),
             ToolMessage(looked.id, looked.name, (Text(SHOWN), as_image(screen_picture(screen, SIZE)))),
             AssistantMessage(data("phrases")["seen"]),
-            said(aim.say),
+            said(f"{aim.say} {data('phrases')['current']}"),
         ),
         MOST,
         data("phrases")["system"],

@@ -33,7 +33,7 @@ def question(screen: Screen, aim: Aim) -> Question:
             AssistantMessage("", calls=(looked,)),
             ToolMessage(looked.id, looked.name, (Text(screen.listing()),)),
             AssistantMessage(data("phrases")["seen"]),
-            said(aim.say),
+            said(f"{aim.say} {data('phrases')['current']}"),
         ),
         MOST,
         data("phrases")["system"],

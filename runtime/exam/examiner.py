@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from runtime.errors import Field, OrionError
 from runtime.exam import clicks, elements, instructions, json_replies, pictures, speed, tools
-from runtime.exam.asking import Answer, Ask
+from runtime.exam.asking import Answer, Ask, Question
 from runtime.exam.exam import ORDER, SEEING, UNSEEING, Discipline, Exam, ModelFacts, Score, Step
 from runtime.exam.tasks import Paper, Task
 
@@ -30,19 +30,27 @@ _WRONG = frozenset({"context_overflow"})
 
 
 async def examine(
-    ask: Ask, facts: ModelFacts, told: Callable[[Step], None], *, budget: float = BUDGET
+    ask: Ask,
+    facts: ModelFacts,
+    told: Callable[[Step], None],
+    *,
+    budget: float = BUDGET,
+    known: Exam | None = None,
 ) -> Exam:
-    """Ask everything and mark it. What there is no time for after `budget` seconds is `not_taken` with the
-    code exam_time_up, as a whole: half a discipline earns and loses nothing. An error of the engine ends the
-    discipline in the same way, with its own code. Cancelling ends it at once, without a result.
+    """Ask everything and mark it, first what an earlier exam (`known`) had no time for.
+
+    What there is no time for after `budget` seconds is `not_taken` with the code exam_time_up, as a whole:
+    half a discipline earns and loses nothing. An error of the engine ends a discipline in the same way, with
+    its own code. Cancelling ends all at once, without a result.
 
     Raises OrionError where not even the first question is answered.
     """
     began = time.monotonic()
     sitting = _Sitting(ask, facts, told, asyncio.get_running_loop().time() + budget)
-    speeds = await sitting.speed()
-    for name in ORDER[1:]:
+    await sitting.speed()
+    for name in sorted(ORDER[1:], key=lambda name: known is not None and known.state(name) != "not_taken"):
         sitting.scores[name] = await sitting.take(name)
+    speeds = speed.speeds(sitting.answers)
     return Exam(
         model=facts.key,
         build=facts.build,
@@ -59,14 +67,20 @@ class _Sitting:
     """One model before the examiner until `deadline`, a time of the event loop."""
 
     def __init__(self, ask: Ask, facts: ModelFacts, told: Callable[[Step], None], deadline: float) -> None:
-        self._ask = ask
+        self._put = ask
         self._facts = facts
         self._told = told
         self._deadline = deadline
         self.scores: dict[Discipline, Score] = {}
+        self.answers: list[tuple[Question, Answer]] = []
 
-    async def speed(self) -> tuple[float, float]:
-        """Measure; tokens written and read a second. The first measurement loads the model."""
+    async def _ask(self, question: Question) -> Answer:
+        answer = await self._put(question)
+        self.answers.append((question, answer))
+        return answer
+
+    async def speed(self) -> None:
+        """Measure. The first measurement loads the model."""
         answers: list[Answer] = []
         of, began = speed.count(), time.monotonic()
         self._told(Step("speed", 0, of))
@@ -82,7 +96,6 @@ class _Sitting:
             score = replace(score, code="exam_time_up", fields={"done": len(answers), "of": of})
         self.scores["speed"] = score
         self._told(Step("speed", len(answers), of, score.state))
-        return speed.speeds(answers)
 
     async def take(self, name: Discipline) -> Score:
         """One discipline."""

@@ -46,11 +46,12 @@ async def sit(
     except EngineError as error:
         raise OrionError(error.code, fault="user", **error.fields) from error
     key = await asyncio.to_thread(record.key, file)
+    known = await asyncio.to_thread(record.of, file)
     own = settings.model_copy(update={"window": min(WINDOW, settings.window), "idle_minutes": 0.0})
     provider = LocalProvider(library, lambda: own, command)
     facts = ModelFacts(key, provider.traits(model).images, _build())
     try:
-        exam = await examine(Asking(provider, model), facts, told, budget=budget)
+        exam = await examine(Asking(provider, model), facts, told, budget=budget, known=known)
     finally:
         await provider.close()
     return await asyncio.to_thread(record.put, exam)

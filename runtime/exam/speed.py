@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from statistics import median
 
 from runtime.exam.asking import Answer, Ask, Question, said
 from runtime.exam.tasks import data
 
-MOST = 24
-READ, WRITTEN = 48, 8
+MOST = 20
+READ, WRITTEN = 48, 12
 """Tokens that must at least have been read and written for a figure to mean something."""
 
 
@@ -25,13 +26,16 @@ def count() -> int:
     return len(data("speed")["passages"])
 
 
-def speeds(answers: list[Answer]) -> tuple[float, float]:
-    """Medians of tokens written and read a second; 0 where nothing meaningful was measured."""
-    written = [each.tokens_per_second for each in answers if each.tokens >= WRITTEN]
-    read = [each.prefill_per_second for each in answers if each.evaluated >= READ]
-    return _median(written), _median(read)
+def speeds(answers: Iterable[tuple[Question, Answer]]) -> tuple[float, float]:
+    """Medians of tokens written and read a second, over all answers long enough to mean something; 0 where
+    there is none. Where tools are offered or pictures shown, other work than the model's is in the times."""
+    plain = [answer for question, answer in answers if not question.tools and not question.shows]
+    return (
+        _median(each.tokens_per_second for each in plain if each.tokens >= WRITTEN),
+        _median(each.prefill_per_second for each in plain if each.evaluated >= READ),
+    )
 
 
-def _median(values: list[float]) -> float:
+def _median(values: Iterable[float]) -> float:
     measured = [value for value in values if value > 0]
     return round(median(measured), 2) if measured else 0.0

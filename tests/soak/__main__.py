@@ -1,4 +1,4 @@
-"""Runs the kill campaigns one after the other: the whole program, then the worker of the local model."""
+"""Runs the kill campaigns one after the other: whole program, worker of the local model, downloads."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--program", type=int, default=1000, help="kills of the whole program")
     parser.add_argument("--worker", type=int, default=200, help="kills of the worker")
+    parser.add_argument("--downloads", type=int, default=100, help="kills of a program that downloads")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     chosen = parser.parse_args()
     print(f"--seed {chosen.seed}", flush=True)
     codes = [
         _campaign("program_kills", chosen.program, chosen.seed),
         _campaign("worker_kills", chosen.worker, chosen.seed),
+        _campaign("download_kills", chosen.downloads, chosen.seed),
     ]
     return max(codes)
 

@@ -7,15 +7,22 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tests.soak import inspection, mortal
+from tests.soak import download_life, inspection, mortal
 from tests.soak.sabotage import Sabotage
+
+_LIVES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "live": mortal.plan,
+    "inspect": inspection.report,
+    "download": download_life.plan,
+}
 
 
 def main() -> None:
-    """Serve requests {do: live | inspect, home, …}, a JSON line each, until stdin ends.
+    """Serve requests {do: live | inspect | download, home, …}, a JSON line each, until stdin ends.
 
     Answers with {"pid"} when the child runs and {"status"} when it ended; one child at a time.
     """
@@ -43,12 +50,9 @@ def _child(request: dict[str, Any]) -> NoReturn:
     os.dup2(log, 2)
     code = 1
     try:
-        if request["do"] == "live":
-            if request["at"]:
-                Sabotage(request["at"], request["moment"]).arm()
-            mortal.plan(request)
-        else:
-            inspection.report(request)
+        if request.get("at"):
+            Sabotage(request["at"], request["moment"]).arm()
+        _LIVES[request["do"]](request)
         code = 0
     except Exception:  # the boundary of the process
         logging.exception("a child of the nursery failed")

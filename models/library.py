@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Literal, Protocol
 
 from models import shards
 from models.errors import EngineError, Field
-from models.gguf import Header, read_header
-from models.places import Origin, Place, Walk, distinct, is_projector, projector_beside
+from models.gguf import Header
+from models.headers import Headers, Stamp, stamp
+from models.places import Origin, Place, Walk, distinct, is_projector, projector_among, unquantised
 
 BUNDLED = "bundled"
 """The name that stands for the model shipped with the program."""
@@ -38,7 +38,6 @@ _EMBEDDING = (
 _VECTORS, _RANK = (1, 2, 3), 4
 """Values of <architecture>.pooling_type: mean, cls and last token; rank."""
 
-_LONGEST_ARRAY = 1024
 _LONGEST_TITLE = 120
 _MOST_NAMED = 12
 
@@ -77,9 +76,6 @@ class Store(Protocol):
         ...
 
 
-_Stamp = tuple[tuple[int, int, int], ...]
-
-
 class Library:
     """The GGUF models below `folders`, the first of which is that of the bundled ones; below the folders that
     `more` names; at the paths that `imported` gives; and in the `stores` of other programs.
@@ -96,13 +92,16 @@ class Library:
         more: Callable[[], Iterable[Path]] = tuple,
         imported: Callable[[], Iterable[Path]] = tuple,
         stores: Sequence[Store] = (),
+        cache: Path | None = None,
     ) -> None:
+        """`cache` is a file in which headers are kept from one start of the program to the next."""
         self._folders = tuple(folders)
         self._more = more
         self._imported = imported
         self._stores = tuple(stores)
         self._walk = Walk()
-        self._known: dict[Place, tuple[_Stamp, ModelFile, Header | None]] = {}
+        self._headers = Headers(cache)
+        self._known: dict[Place, tuple[Stamp, ModelFile]] = {}
         self._listed: builtins.list[Place] = []
         self._found: dict[str, Place] = {}
 
@@ -115,6 +114,7 @@ class Library:
         self._known = {place: known[place] for place in places if place in known}
         if places != self._listed:
             self._listed, self._found = places, {}
+        self._headers.keep(place.files[0] for place in places)
         return [file for file in found if file.kind != "projector"]
 
     def empty(self) -> bool:
@@ -145,21 +145,18 @@ class Library:
             if "/" not in name and not name.lower().endswith(".gguf"):
                 known = ", ".join(place.name for place in places[:_MOST_NAMED])
                 raise EngineError("model_unknown", name=name, known=known)
-            place = _at(Path(name).expanduser(), "imported")
+            place = _at(Path(name).expanduser(), self._walk)
         return place
 
     def header(self, model: ModelFile) -> Header:
         """The header of a listed `model`, without its longest lists; read once per file. EngineError."""
-        for stamp, file, header in self._known.copy().values():
-            if file is model and header is not None and stamp == _stamp((*model.parts, model.projector)):
-                return header
-        return read_header(model.path)
+        return self._headers.read(model.parts or (model.path,))
 
     def _places(self) -> builtins.list[Place]:
         found: builtins.list[Place] = []
         for number, folder in enumerate(self._folders):
             found += self._walk.places(folder, "orion" if number else "bundled")
-        found += [_at(path, "imported") for path in self._imported()]
+        found += [_at(path, self._walk) for path in self._imported()]
         for folder in self._more():
             found += self._walk.places(folder, "imported")
         for store in self._stores:
@@ -179,17 +176,17 @@ class Library:
         return broken
 
     def _inspected(self, place: Place) -> ModelFile:
-        stamp = _stamp_of(place)
+        seen = _stamp_of(place)
         known = self._known.get(place)
-        if known is None or known[0] != stamp:
-            known = (stamp, *_inspect(place))
+        if known is None or known[0] != seen:
+            known = (seen, _inspect(place, self._headers))
             self._known[place] = known
         return known[1]
 
 
 def inspect(path: Path) -> ModelFile:
     """What the header of one file, or of the split model it belongs to, says; never raises for a bad file."""
-    return _inspect(_at(path, "imported"))[0]
+    return _inspect(_at(path, Walk()), Headers())
 
 
 def kind_of(header: Header) -> Kind:
@@ -216,22 +213,20 @@ def _named(name: str, places: builtins.list[Place]) -> Place | None:
     return None
 
 
-def _at(path: Path, origin: Origin) -> Place:
+def _at(path: Path, walk: Walk) -> Place:
     """The model that the file at `path` belongs to, with its projector beside it."""
     part = shards.part_of(path)
-    first = part.path(1) if part and part.path(1).is_file() else path
-    files = shards.part_of(first)
-    parts = files.paths() if part and files and part.count > 1 else (path,)
-    eye = None if is_projector(path) else projector_beside(first)
-    return Place(shards.stem_of(path), parts, origin, eye)
+    several = part is not None and part.count > 1 and part.path(1).is_file()
+    files = part.paths() if part is not None and several else (path,)
+    eye = None if is_projector(path) else projector_among(files[0], walk.beside(files[0]))
+    return Place(shards.stem_of(path), files, "imported", eye)
 
 
-def _inspect(place: Place) -> tuple[ModelFile, Header | None]:
-    sizes = _stamp(place.files)
+def _inspect(place: Place, headers: Headers) -> ModelFile:
     file = ModelFile(
         name=place.name,
         path=place.files[0],
-        size=place.size or sum(size for _, _, size in sizes),
+        size=place.size or sum(size for _, _, size in stamp(place.files)),
         origin=place.origin,
         parts=place.files,
         projector=place.projector if place.projector and place.projector.is_file() else None,
@@ -240,12 +235,11 @@ def _inspect(place: Place) -> tuple[ModelFile, Header | None]:
         fields=place.fields,
     )
     if place.error:
-        return file, None
+        return file
     try:
-        header = read_header(place.files[0])
-        return _described(file, header, place), _slim(header)
+        return _described(file, headers.read(place.files), place)
     except EngineError as error:
-        return replace(file, error=error.code, fields=tuple(error.fields.items())), None
+        return replace(file, error=error.code, fields=tuple(error.fields.items()))
 
 
 def _described(file: ModelFile, header: Header, place: Place) -> ModelFile:
@@ -267,12 +261,18 @@ def _described(file: ModelFile, header: Header, place: Place) -> ModelFile:
         quantisation=header.quantisation,
         kind=kind,
         parts=header.parts,
-        title=place.title or _plain(header.name) or place.name,
+        title=place.title or _title(file, header),
         parameters=header.parameters,
         tools="tools" in header.chat_template,
         error=error[0],
         fields=error[1],
     )
+
+
+def _title(file: ModelFile, header: Header) -> str:
+    """The name in the header; for what the program brings, the file's, which was chosen with care."""
+    own = unquantised(file.path)
+    return own if file.origin == "bundled" else _plain(header.name) or own
 
 
 def _usable(file: ModelFile) -> ModelFile:
@@ -286,28 +286,5 @@ def _plain(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:_LONGEST_TITLE]
 
 
-def _slim(header: Header) -> Header:
-    kept = {
-        key: value
-        for key, value in header.metadata.items()
-        if not isinstance(value, array) or len(value) <= _LONGEST_ARRAY
-    }
-    return replace(header, metadata=kept)
-
-
-def _stamp_of(place: Place) -> _Stamp:
-    return _stamp((*place.files, place.projector))
-
-
-def _stamp(paths: Iterable[Path | None]) -> _Stamp:
-    """What differs when one of the files was changed or replaced: inode, time and size of each."""
-    found: builtins.list[tuple[int, int, int]] = []
-    for path in paths:
-        if path is None:
-            continue
-        try:
-            status = path.stat()
-            found.append((status.st_ino, status.st_mtime_ns, status.st_size))
-        except (OSError, ValueError):
-            found.append((0, 0, 0))
-    return tuple(found)
+def _stamp_of(place: Place) -> Stamp:
+    return stamp((*place.files, place.projector))

@@ -67,6 +67,13 @@ class Walk:
                 found.append(Place(stem, files, origin, eye, also))
         return sorted(found, key=lambda place: (place.files[0].name.lower(), str(place.files[0])))
 
+    def beside(self, path: Path) -> tuple[Path, ...]:
+        """The GGUF files in the folder of `path`."""
+        try:
+            return self._folder(path.parent, path.parent.stat().st_mtime_ns).files
+        except (OSError, ValueError):
+            return ()
+
     def _below(self, root: Path) -> Iterator[_Folder]:
         waiting, met = [(root, 0)], set[tuple[int, int]]()
         while waiting and len(met) < _MOST_FOLDERS:
@@ -112,14 +119,6 @@ def is_projector(path: Path) -> bool:
     return "mmproj" in path.name.lower()
 
 
-def projector_beside(model: Path) -> Path | None:
-    """The projector of `model` in its folder; see projector_among."""
-    try:
-        return projector_among(model, model.parent.glob("*.gguf"))
-    except OSError:
-        return None
-
-
 def projector_among(model: Path, files: Iterable[Path]) -> Path | None:
     """The projector of `model` among the `files` of its folder: the one named mmproj that shares most of its
     name; none where several models share the folder and no name fits."""
@@ -127,17 +126,17 @@ def projector_among(model: Path, files: Iterable[Path]) -> Path | None:
     found = [path for path in everything if is_projector(path)]
     if not found:
         return None
-    stem = _unquantised(model)
+    stem = unquantised(model).lower()
     named = [path for path in found if stem in path.stem.lower()]
     if named:
         return named[0]
-    others = [path for path in everything if not is_projector(path) and _unquantised(path) != stem]
+    others = [path for path in everything if not is_projector(path) and unquantised(path).lower() != stem]
     return found[0] if len(found) == 1 and not others else None
 
 
-def _unquantised(model: Path) -> str:
-    """The name of a model file up to its quantisation, in small letters."""
-    return re.split(r"[-._](?=[qf]\d|bf16|iq\d|mxfp4)", shards.stem_of(model).lower())[0]
+def unquantised(model: Path) -> str:
+    """The name of a model file up to its quantisation."""
+    return re.split(r"(?i)[-._](?=[qf]\d|bf16|iq\d|mxfp4)", shards.stem_of(model))[0]
 
 
 def distinct(places: Iterable[Place]) -> list[Place]:

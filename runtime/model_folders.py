@@ -24,4 +24,5 @@ def library(home: Home, folders: Callable[[], Iterable[str]]) -> Library:
         more=lambda: [Path(folder).expanduser() for folder in folders()],
         imported=References(home.models_file).paths,
         stores=stores(),
+        cache=home.cache / "headers.json",
     )

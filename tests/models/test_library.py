@@ -135,7 +135,7 @@ def test_a_model_that_only_makes_vectors_is_not_the_one_that_answers(tmp_path: P
 def test_names_in_a_header_are_shown_as_one_short_line(tmp_path: Path) -> None:
     odd = "Bad\n\x1b[31m\u202e" + "x" * 500
     gguf_file.whole(tmp_path / "a.gguf", gguf_file.METADATA | {"general.name": odd})
-    title = Library((tmp_path,)).list()[0].title
+    title = Library((tmp_path / "none", tmp_path)).list()[0].title
     assert title.startswith("Bad [31m x")
     assert len(title) == 120
 

@@ -13,7 +13,6 @@ import pytest
 from models.errors import EngineError
 from models.generation import GenerateRequest, LoadOptions
 from models.pictures import MARK, free_of_marks, name_marks, split
-from models.places import projector_beside
 from models.worker_client import LocalEngine
 from tests.models.conversation import answer, ask, play, said, user
 from tests.models.projector_file import POSITIONS, projector
@@ -105,17 +104,3 @@ def test_marks_are_named_by_their_pictures_and_cannot_be_forged() -> None:
     assert pieces[1][1] == ""
     assert MARK not in free_of_marks(f"a{MARK}b")
     assert name_marks("nothing", [b"one"]) == "nothing"
-
-
-def test_the_projector_beside_a_model_is_found(tmp_path: Path) -> None:
-    model = tmp_path / "Qwen2-VL-2B-Instruct-Q4_K_M.gguf"
-    model.touch()
-    assert projector_beside(model) is None
-    eye = tmp_path / "mmproj-model-f16.gguf"
-    eye.touch()
-    assert projector_beside(model) == eye
-    (tmp_path / "other.gguf").touch()
-    assert projector_beside(model) is None
-    named = tmp_path / "mmproj-Qwen2-VL-2B-Instruct-f32.gguf"
-    named.touch()
-    assert projector_beside(model) == named

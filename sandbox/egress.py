@@ -35,6 +35,9 @@ SILENCE = 600.0
 
 PIECE = 65_536
 
+SWITCHED = b"HTTP/1.1 101 "
+"""How a host begins that agrees to a websocket."""
+
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 Connect = Callable[[str, int], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
 
@@ -163,6 +166,7 @@ class _Flow:
         self.sent = self.received = 0
         self._call, self._host, self._port = call, host, port
         self._last = time.monotonic()
+        self._switched: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
     async def run(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Until the host closes, or what the program sends must not go on."""
@@ -187,9 +191,14 @@ class _Flow:
             await asyncio.gather(up, down, quiet, return_exceptions=True)
 
     async def _down(self, reader: asyncio.StreamReader) -> None:
+        begun = b""
         while data := await reader.read(PIECE):
             self.received += len(data)
             self._last = time.monotonic()
+            if not self._switched.done():
+                begun += data[: len(SWITCHED)]
+                if len(begun) >= len(SWITCHED):
+                    self._switched.set_result(begun.startswith(SWITCHED))
             await self._call.send(data)
         await self._call.finish()
 
@@ -208,6 +217,8 @@ class _Flow:
                 await give(request.head)
                 if not request.upgrade:
                     await sent.body(request, give)
+                    return
+                if not await self._switched:  # a second request could be meant for another host
                     return
         except Malformed as error:
             raise _refusal("egress_protocol", self._host, self._port) from error

@@ -23,7 +23,8 @@ class Malformed(Exception):
 @dataclass(frozen=True, slots=True)
 class Request:
     """One request. `host` is the plain host that it asks for, `port` 80 unless it says another. `head` is
-    what goes to that host. The body has `length` bytes, or is `chunked`; `upgrade`: bytes follow on."""
+    what goes to that host. The body has `length` bytes, or is `chunked`; `upgrade`: it
+    asks for a websocket, whose frames follow once the host has agreed."""
 
     method: str
     host: str
@@ -53,7 +54,7 @@ def parse(data: bytes, scheme: str = "http") -> Request:
     headers = [_header(line) for line in lines[1:]]
     host, port, path = _target(words[1].decode("ascii"), headers, scheme)
     length, chunked = _framing(headers)
-    upgrade = any(name == "upgrade" for name, _ in headers) and words[0] == b"GET"
+    upgrade = words[0] == b"GET" and not length and not chunked and _is_websocket(headers)
     return Request(
         method=words[0].decode("ascii"),
         host=host,
@@ -113,6 +114,13 @@ def _framing(headers: list[tuple[str, bytes]]) -> tuple[int, bool]:
     if not lengths[0].isdigit() or len(lengths[0]) > 18:
         raise Malformed("the length of the body")
     return int(lengths[0]), False
+
+
+def _is_websocket(headers: list[tuple[str, bytes]]) -> bool:
+    """Whether they ask for a websocket and for nothing else: any other protocol could not be checked."""
+    upgrades = [value.lower() for name, value in headers if name == "upgrade"]
+    keys = [value for name, value in headers if name == "sec-websocket-key"]
+    return upgrades == [b"websocket"] and len(keys) == 1
 
 
 def _head(

@@ -54,11 +54,13 @@ class Door:
 
 @dataclass
 class Origin:
-    """A host on the loopback that keeps what it was sent and answers with `answer`, then closes."""
+    """A host on the loopback that keeps what it was sent and answers with `answer`, then closes; with `then`
+    it first hears that as well, for as long as more comes, and echoes it."""
 
     answer: bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
     heard: list[bytes] = field(default_factory=list)
     until: bytes = b"\r\n\r\n"
+    then: bytes = b""
     port: int = 0
 
     async def on_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -68,6 +70,9 @@ class Origin:
         self.heard.append(data)
         with suppress(OSError):
             writer.write(self.answer)
+            while self.then and self.then not in self.heard[-1] and (more := await reader.read(65_536)):
+                self.heard[-1] += more
+            writer.write(self.then)
             writer.write_eof()
             while more := await reader.read(65_536):
                 self.heard[-1] += more

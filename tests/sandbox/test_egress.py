@@ -178,13 +178,30 @@ def test_a_tunnel_carries_nothing_but_tls_and_one_request(data: bytes, code: str
     on_street(work)
 
 
+SOCKET = (
+    b"GET / HTTP/1.1\r\nHost: good.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
 def test_a_tunnel_to_a_web_socket_passes_both_ways() -> None:
     async def work(there: Street) -> None:
-        there.origin.until, there.origin.answer = b"frame", b"HTTP/1.1 101 Switching Protocols\r\n\r\nframe"
-        asked = b"GET / HTTP/1.1\r\nHost: good.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nframe"
-        answer = await there.say(b"CONNECT good.test:80 HTTP/1.1\r\n\r\n" + asked)
-        assert answer == STANDS + there.origin.answer
+        there.origin.answer, there.origin.then = b"HTTP/1.1 101 Switching Protocols\r\n\r\n", b"frame"
+        answer = await there.say(b"CONNECT good.test:80 HTTP/1.1\r\n\r\n" + SOCKET + b"frame")
+        assert answer == STANDS + there.origin.answer + b"frame"
         assert there.origin.heard[0].endswith(b"\r\n\r\nframe")
+
+    on_street(work)
+
+
+@pytest.mark.parametrize("asked", [SOCKET, SOCKET.replace(b"websocket", b"h2c")])
+def test_after_no_web_socket_no_second_request_follows(asked: bytes) -> None:
+    second = b"GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n"
+
+    async def work(there: Street) -> None:
+        await there.say(b"CONNECT good.test:80 HTTP/1.1\r\n\r\n" + asked + second)
+        assert b"evil" not in b"".join(there.origin.heard)
+        assert b"h2c" not in b"".join(there.origin.heard)
 
     on_street(work)
 

@@ -40,9 +40,10 @@ def test_hosts_and_ports_are_read_wherever_they_stand() -> None:
     assert parse(head("GET http://a.test?x HTTP/1.1")).head.startswith(
         b"GET /?x HTTP/1.1\r\nHost: a.test\r\n"
     )
-    upgrade = parse(head("GET / HTTP/1.1", "Host: a.test", "Upgrade: websocket", "Connection: Upgrade"))
+    socket = ("Host: a.test", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: x")
+    upgrade = parse(head("GET / HTTP/1.1", *socket))
     assert upgrade.upgrade
-    assert b"upgrade: websocket\r\nConnection: Upgrade\r\n" in upgrade.head
+    assert upgrade.head.endswith(b"sec-websocket-key: x\r\nConnection: Upgrade\r\n\r\n")
 
 
 @pytest.mark.parametrize(
@@ -166,3 +167,23 @@ def test_no_bytes_break_the_reader_of_http(data: bytes) -> None:
             parse(given_bytes)
         except Malformed:
             continue
+
+
+@pytest.mark.parametrize(
+    ("first", "headers"),
+    [
+        ("GET / HTTP/1.1", ("Upgrade: h2c", "Sec-WebSocket-Key: x")),
+        ("GET / HTTP/1.1", ("Upgrade: websocket",)),
+        ("GET / HTTP/1.1", ("Upgrade: websocket, h2c", "Sec-WebSocket-Key: x")),
+        ("GET / HTTP/1.1", ("Upgrade: websocket", "Upgrade: h2c", "Sec-WebSocket-Key: x")),
+        ("GET / HTTP/1.1", ("Upgrade: websocket", "Sec-WebSocket-Key: x", "Sec-WebSocket-Key: y")),
+        ("GET / HTTP/1.1", ("Upgrade: websocket", "Sec-WebSocket-Key: x", "Content-Length: 5")),
+        ("POST / HTTP/1.1", ("Upgrade: websocket", "Sec-WebSocket-Key: x")),
+        ("GET / HTTP/1.1", ("Upgrade: TLS/1.3", "Sec-WebSocket-Key: x")),
+    ],
+)
+def test_nothing_is_upgraded_to_but_a_web_socket(first: str, headers: tuple[str, ...]) -> None:
+    request = parse(head(first, "Host: a.test", "Connection: Upgrade", *headers))
+    assert not request.upgrade
+    assert b"pgrade" not in request.head
+    assert request.head.endswith(b"Connection: close\r\n\r\n")

@@ -69,13 +69,6 @@ async def review_undo_run(desk: Desk, run: str) -> Plain:
     return {**await _shown(found), "undone": len(back)}
 
 
-async def review_undo_turn(desk: Desk, session: str, turn: str) -> list[str]:
-    """Undo all that a turn did in the sandbox, applied or not; the paths that are back, [] for nothing."""
-    found = _review(desk)
-    run = found.run_of(session, turn)
-    return await found.undo(run.id) if run is not None else []
-
-
 def _review(desk: Desk) -> Review:
     return desk.runtime.computer.review
 

@@ -21,7 +21,7 @@ from desktop.code_view import ROOM, CodeView
 from desktop.parts import button, label
 from desktop.theme import Theme, mix, spacing
 from resources.translation import _, ngettext
-from runtime.pathnames import visible
+from runtime.pathnames import is_identity, visible
 
 Detail = dict[str, Any]
 SHOWN = 60
@@ -112,6 +112,9 @@ class ReviewDiff(QScrollArea):
         self.boxes, self._views = [], []
         column.addWidget(label(visible(self.path), "section", wrap=True, selectable=True))
         column.addWidget(label(told(detail), "small", wrap=True))
+        if is_identity(self.path):
+            words = _("Every later chat is told what stands here. Look at it closely before you apply it.")
+            column.addWidget(label(words, "error", wrap=True, selectable=True))
         column.addLayout(self._actions())
         self.whole = QCheckBox(_("The whole file"))
         self.whole.setChecked(self._all)

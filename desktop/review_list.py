@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, Q
 from desktop.parts import plain_tip
 from desktop.review_diff import figures, told
 from resources.translation import _
-from runtime.pathnames import visible
+from runtime.pathnames import is_identity, visible
 
 Row = dict[str, Any]
 Chosen = set[int] | None
@@ -99,6 +99,8 @@ class ReviewList(QListWidget):
     def _item(self, path: str, row: Row) -> QListWidgetItem:
         second = f"{told(row)}   {figures(row['added'], row['removed'])}".rstrip()
         words = _("in conflict: you changed it too") if row["conflict"] else second
+        if is_identity(path):
+            words = _("told to the agent in every chat") + " · " + words
         name = visible(path)
         item = QListWidgetItem(f"{name}\n{words}")
         item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{name}, {words}")

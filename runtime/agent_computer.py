@@ -123,7 +123,7 @@ class AgentComputer:
                 self._around.workspace,
                 self._around.home.changes,
                 name=self._machines.config(desktop=True).name,
-                told=lambda session, pending: self._emit(ReviewChanged(session, pending)),
+                told=lambda session, pending: self._emit(ReviewChanged(session, pending, self.review.newest)),
             )
         return self._review
 

@@ -85,10 +85,12 @@ class WheelChanged:
 
 @dataclass(frozen=True, slots=True)
 class ReviewChanged:
-    """What the agent changed in its copy of the workspace: `pending` proposals wait for the user."""
+    """What the agent changed in its copy of the workspace: `pending` proposals wait for the user. `run` is
+    the id of the newest run that changed something, "" for none."""
 
     session: str
     pending: int
+    run: str = ""
     type: Literal["review_changed"] = "review_changed"
 
 

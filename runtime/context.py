@@ -16,11 +16,11 @@ from runtime.messages import (
     UserMessage,
     without_surrogates,
 )
+from runtime.pathnames import IDENTITY
 from runtime.profiles import Profile
 from runtime.providers.provider import Request
 from runtime.transcript import Transcript
 
-IDENTITY = ("SOUL.md", "USER.md")
 IDENTITY_LIMIT = 8_000
 TALKING, ACTING = ".local.md", ".tools.md"
 

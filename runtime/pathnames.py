@@ -8,6 +8,9 @@ import unicodedata
 
 from runtime.errors import OrionError
 
+IDENTITY = ("SOUL.md", "USER.md")
+"""The workspace's files that are told to the model in every chat: who it is, and who the user is."""
+
 MAX_DEPTH = 64
 MAX_NAME = 255
 MAX_PATH = 4096
@@ -17,6 +20,12 @@ _DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"}
 _DEVICES |= {f"{port}{digit}" for port in ("COM", "LPT") for digit in "0123456789¹²³"}
 _UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
 _FILLERS = set("\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5")
+
+
+def is_identity(path: str) -> bool:
+    """Whether a path means one of the identity files on some system, however it is written."""
+    plain = unicodedata.normalize("NFKC", os.path.normpath(path.replace("\\", "/"))).casefold()
+    return plain in {name.casefold() for name in IDENTITY}
 
 
 class WorkspaceError(OrionError):

@@ -10,6 +10,7 @@ from typing import Literal
 
 from runtime.events import Risk
 from runtime.messages import JsonObject
+from runtime.pathnames import is_identity
 from runtime.profiles import Profile
 from runtime.rules import RuleBook, offers
 from runtime.tools.tool import Definition
@@ -60,6 +61,8 @@ class Policy:
             return Verdict("deny", risk, "stasis")
         demanded = definition.requires_approval or name in self.profile.require_approval
         asks = risk == "high" or (self.autonomy == "semi" and risk == "medium")
+        if risk != "low" and self._tainted() and _tells_every_chat(definition, arguments):
+            return Verdict("ask", risk, "approval")
         if not (demanded or asks):
             return Verdict("allow", risk, "risk")
         if risk != "high" and self.rules.allows(
@@ -77,3 +80,8 @@ class Policy:
     def risk(self, definition: Definition) -> Risk:
         """The tool's own risk unless the profile says otherwise."""
         return self.profile.risk.get(definition.name, definition.risk)
+
+
+def _tells_every_chat(definition: Definition, arguments: JsonObject) -> bool:
+    """Whether a call changes what every later chat is told, which text from outside must not do unasked."""
+    return definition.undoable and is_identity(str(arguments.get(definition.path_argument, "")))

@@ -113,10 +113,10 @@ class Review:
         """The runs that changed something, oldest first."""
         return tuple(self._book.runs)
 
-    def run_of(self, session: str, turn: str) -> Run | None:
-        """The run of a turn, where it changed something that is not undone."""
-        found = [run for run in self._book.runs if (run.session, run.turn) == (session, turn)]
-        return found[-1] if found else None
+    @property
+    def newest(self) -> str:
+        """The id of the newest run that changed something and is not undone, "" for none."""
+        return self._book.runs[-1].id if self._book.runs else ""
 
     async def detail(self, path: str) -> dict[str, Any]:
         """One proposal, as it was last looked at, with its hunks; see Contents.detail. Raises OrionError

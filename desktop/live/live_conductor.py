@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
-from desktop import desk_computer
+from desktop import desk_computer, desk_review
 from desktop.actions import Command
 from desktop.bridge import Bridge, Fields
 from desktop.window import MainWindow
 from resources.sentences import sentence
-from resources.translation import _
+from resources.translation import _, ngettext
 
 if TYPE_CHECKING:
     from desktop.live.pane import LivePane
@@ -107,6 +107,7 @@ class LiveConductor(QObject):
         pane.paste_requested.connect(self._paste)
         pane.close_requested.connect(self.close)
         pane.review_requested.connect(partial(self._window.show_page, "review"))
+        pane.undo_requested.connect(self._undo_run)
         self._bridge.pictured.connect(pane.view.on_pictured)
         self._window.beside.set_pane(pane)
         for event in self._latest.values():
@@ -137,8 +138,8 @@ class LiveConductor(QObject):
                 pane.show_wheel(event)
             case ev.ActionSeen():
                 pane.on_action(event)
-            case ev.ReviewChanged(pending=pending):
-                pane.show_changes(pending)
+            case ev.ReviewChanged(pending=pending, run=run):
+                pane.show_changes(pending, run)
             case _:
                 pass
 
@@ -156,6 +157,14 @@ class LiveConductor(QObject):
                 self._pane.wheel.show_summary(text)
 
         self._bridge.ask(desk_computer.hand_back, note).then(told, self._on_refused)
+
+    def _undo_run(self, run: str) -> None:
+        def undone(found: dict[str, Any]) -> None:
+            count = int(found["undone"])
+            words = ngettext("1 file is as it was before.", "{n} files are as they were before.", count)
+            self._window.toast.say(words.format(n=count))
+
+        self._bridge.ask(desk_review.review_undo_run, run).then(undone, self._on_refused)
 
     def _copy(self) -> None:
         """Only ever at the user's word: the text goes from the sandbox into the user's clipboard."""

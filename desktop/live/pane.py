@@ -16,7 +16,7 @@ from desktop.live.state_page import StatePage
 from desktop.live.wheel_bar import WheelBar
 from desktop.live.wording import holder_words, remedy_words
 from desktop.notices import announce
-from desktop.parts import ElidedLabel, button, icon_button, label, restyle, set_icons
+from desktop.parts import ElidedLabel, button, icon_button, label, picker, restyle, set_icons
 from desktop.theme import Theme, spacing
 from resources.translation import _, ngettext
 from runtime.computer_events import ActionSeen, ComputerState, WheelChanged
@@ -37,6 +37,7 @@ class LivePane(QFrame):
     copy_requested = Signal()
     paste_requested = Signal()
     review_requested = Signal()
+    undo_requested = Signal(str)
     close_requested = Signal()
 
     def __init__(self, theme: Theme, frames: FrameBox, parent: QWidget | None = None) -> None:
@@ -48,6 +49,7 @@ class LivePane(QFrame):
         self.state = ComputerState("off")
         self._seen = False
         self._files = 0
+        self._run = ""
         self.view = ScreenView(theme, frames)
         self.page = StatePage(theme)
         self.wheel = WheelBar()
@@ -83,7 +85,11 @@ class LivePane(QFrame):
         self.review = button(_("Review"), self.review_requested.emit)
         row = QHBoxLayout(self.changes)
         row.setContentsMargins(spacing(3), spacing(1), spacing(3), spacing(1))
+        self.undo_run = picker(_("Undo all that the agent's last run did, applied or not"), self._fill_undo)
+        self.undo_run.setText(_("Undo the run…"))
+        self.undo_run.setAccessibleName(self.undo_run.toolTip())
         row.addWidget(self.changed, 1)
+        row.addWidget(self.undo_run)
         row.addWidget(self.review)
 
     def _lay_out(self) -> None:
@@ -165,8 +171,11 @@ class LivePane(QFrame):
         self.log.see(seen)
         self.view.on_action(seen)
 
-    def show_changes(self, files: int) -> None:
-        """So many files the agent changed wait for the user's review."""
+    def show_changes(self, files: int, run: str = "") -> None:
+        """So many files the agent changed wait for the user's review; `run` is the id of its newest run,
+        which can be undone as a whole."""
+        self._run = run
+        self.undo_run.setVisible(bool(run))
         words = ngettext("{n} file changed in the sandbox", "{n} files changed in the sandbox", files)
         self.changed.setText(words.format(n=files))
         self.review.setAccessibleDescription(self.changed.text())
@@ -222,6 +231,13 @@ class LivePane(QFrame):
             menu.addAction(remedy_words(remedy, phase), partial(self.asked.emit, remedy))
         if menu.isEmpty():
             menu.addAction(_("Nothing for now")).setEnabled(False)
+
+    def _fill_undo(self, menu: QMenu) -> None:
+        """The second step, so that a slip of the mouse undoes nothing."""
+        menu.addAction(
+            _("Undo all that the last run did, in your folder and in the sandbox"),
+            partial(self.undo_requested.emit, self._run),
+        )
 
     def _fit(self) -> None:
         """Where it is low, because a question needs the room below, show less rather than everything

@@ -97,7 +97,7 @@ def test_decisions_answer_with_the_list_and_can_be_taken_back(stage: Stage) -> N
     with_desk(stage, work)
 
 
-def test_a_conflict_is_compared_and_a_turn_undone(stage: Stage) -> None:
+def test_a_conflict_is_compared_and_a_run_undone(stage: Stage) -> None:
     async def work(desk: Desk) -> None:
         found = await desk_review.review_compare(desk, "b.txt")
         assert not found["proposals"][1]["conflict"]
@@ -105,9 +105,9 @@ def test_a_conflict_is_compared_and_a_turn_undone(stage: Stage) -> None:
         assert (stage.host / "b.txt").read_text() == "sandbox\n"
         (run,) = (await desk_review.review(desk))["runs"]
         assert run["files"] == 3
-        assert await desk_review.review_undo_turn(desk, "s", "other") == []
-        back = await desk_review.review_undo_turn(desk, "s", "t")
-        assert back == ["a.txt", "b.txt", "c.txt"]
+        assert stage.review.newest == run["id"]
+        assert (await desk_review.review_undo_run(desk, run["id"]))["undone"] == 3
+        assert stage.review.newest == ""
         assert (stage.host / "a.txt").read_text() == TEXT
         assert (stage.host / "b.txt").read_text() == "mine\n"
         assert stage.review.pending == ()

@@ -160,3 +160,17 @@ def test_no_scope_is_found_where_the_path_leaves_the_workspace() -> None:
     assert scope(WRITE, {"path": "../x"}) is None
     assert scope(WRITE, {"path": "/etc/x"}) is None
     assert scope(WRITE, {"path": "notes/x.md"}) == ("path", "notes")
+
+
+@pytest.mark.parametrize("path", ["SOUL.md", "./USER.md", "x/../soul.md", "Soul.MD", "\uff33OUL.md"])
+@pytest.mark.parametrize("autonomy", ["semi", "auto"])
+def test_text_from_outside_never_changes_unasked_what_every_chat_is_told(
+    book: RuleBook, autonomy: Autonomy, path: str
+) -> None:
+    write = tool(undoable=True, path_argument="path")
+    book.grant(write, {"path": "a"}, "session", "s1")
+    clean = policy(book, autonomy)
+    tainted = Policy(clean.profile, autonomy, book, "s1", lambda: True)
+    assert clean.judge(write, {"path": path}).action == "allow"
+    assert tainted.judge(write, {"path": path}).action == "ask"
+    assert tainted.judge(write, {"path": "notes/SOUL.md"}).action == "allow"

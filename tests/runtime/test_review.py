@@ -208,18 +208,16 @@ def test_a_whole_run_is_undone_on_both_sides(stage: Stage, applied: bool) -> Non
         stage.put("x/y.txt", "shell\n")
         change = await stage.review.collect("s1", "t1")
         assert change is not None
-        run = stage.review.run_of("s1", "t1")
-        assert run is not None
-        assert run.id == change.id
+        assert stage.review.newest == change.id
         if applied:
             await stage.review.apply()
-        assert await stage.review.undo(run.id) == ["a.txt", "b.txt", "x/y.txt"]
+        assert await stage.review.undo(change.id) == ["a.txt", "b.txt", "x/y.txt"]
         assert files(stage.host) == before
         assert files(stage.copy.root) == before
         assert stage.review.pending == ()
         assert not (stage.host / "x").exists()
         with pytest.raises(OrionError, match="review_unknown"):
-            await stage.review.undo(run.id)
+            await stage.review.undo(change.id)
 
     asyncio.run(main())
 

@@ -107,6 +107,19 @@ def test_hands_and_buttons_ask_the_runtime(stage: Stage, qtbot: QtBot) -> None:
     assert {"pause", "step", "resume", "remedy", "cancel_build"} <= set(names)
 
 
+def test_a_whole_run_is_undone_from_beside_the_chat(stage: Stage) -> None:
+    pane = opened(stage)
+    stage.bridge.answers["review_undo_run"] = {"undone": 3}
+    stage.bridge.computed.emit(ReviewChanged("s1", 2, "r9"))
+    menu = pane.undo_run.menu()
+    assert menu is not None
+    menu.aboutToShow.emit()
+    menu.actions()[0].trigger()
+    stage.bridge.settle()
+    assert stage.bridge.last("review_undo_run") == ("r9",)
+    assert "3 files are as they were before" in stage.window.toast.text.text()
+
+
 def test_the_summary_of_the_hand_back_is_shown(stage: Stage) -> None:
     pane = running(stage)
     stage.bridge.answers["hand_back"] = "The user clicked once."

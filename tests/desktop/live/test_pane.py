@@ -127,6 +127,23 @@ def test_changes_offer_a_review(pane: LivePane, qtbot: QtBot) -> None:
     assert not pane.changes.isVisible()
 
 
+def test_a_whole_run_is_undone_by_the_keyboard(pane: LivePane, qtbot: QtBot) -> None:
+    pane.show_changes(3)
+    assert not pane.undo_run.isVisible()
+    pane.show_changes(3, "r9")
+    assert pane.undo_run.isVisible()
+    assert pane.undo_run.focusPolicy() & Qt.FocusPolicy.TabFocus
+    assert "last run" in pane.undo_run.accessibleName()
+    menu = pane.undo_run.menu()
+    assert menu is not None
+    menu.aboutToShow.emit()
+    (action,) = menu.actions()
+    with qtbot.waitSignal(pane.undo_requested) as asked:
+        action.trigger()
+    assert asked.args == ["r9"]
+    assert "your folder" in action.text()
+
+
 def test_it_watches_only_while_it_can_be_seen(pane: LivePane) -> None:
     watched: list[bool] = []
     pane.watching.connect(watched.append)

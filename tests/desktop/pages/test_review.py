@@ -273,3 +273,19 @@ def test_a_whole_run_is_undone_from_a_menu(page: ReviewPage, bridge: RecordingBr
     assert bridge.last("review_undo_run") == ("r9",)
     assert "3 files are as they were before." in words(page)
     assert not page.undo.isVisible()
+
+
+@pytest.mark.parametrize(("path", "marked"), [("SOUL.md", True), ("user.MD", True), ("notes/SOUL.md", False)])
+def test_what_every_chat_is_told_is_marked(
+    qtbot: QtBot, bridge: RecordingBridge, path: str, marked: bool
+) -> None:
+    bridge.answers["review"] = found(row(path))
+    bridge.answers["review_detail"] = lambda _path: detail(row(path))
+    page = ReviewPage(bridge, LIGHT)
+    qtbot.addWidget(page)
+    page.show()
+    bridge.settle()
+    item = page.files.item(0)
+    assert ("told to the agent in every chat" in item.text()) is marked
+    assert ("told to the agent in every chat" in item.data(Qt.ItemDataRole.AccessibleTextRole)) is marked
+    assert ("Every later chat is told" in words(page)) is marked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,19 +38,28 @@ def computer(action: str, **arguments: Any) -> dict[str, Any]:
     return call("computer", action=action, **arguments)
 
 
+def once(holds: str) -> dict[str, Any]:
+    """A command that ends as soon as `holds` does."""
+    return call("bash", command=f"until {holds}; do sleep 0.05; done", timeout=60)
+
+
+def in_front(title: str) -> dict[str, Any]:
+    """A command that ends as soon as a window of that title has the keyboard."""
+    return once(f"xdotool getactivewindow getwindowname 2>/dev/null | grep -q {shlex.quote(title)}")
+
+
 STEPS = [
     {"say": "I write a note in the editor first."},
-    computer("wait", duration=3.0),
+    once("xdotool search --onlyvisible --class tint2 >/dev/null 2>&1"),
     NEXT,
     computer("left_click", coordinate=EDITOR),
-    computer("wait", duration=1.0),
+    in_front("Mousepad"),
     computer("type", text=TEXT),
     computer("key", text="ctrl+s"),
-    computer("wait", duration=4.0),
+    in_front("Save As"),
     computer("type", text="/workspace/notes.txt"),
-    computer("wait", duration=1.5),
     computer("key", text="Return"),
-    computer("wait", duration=1.5),
+    once("test -s /workspace/notes.txt"),
     NEXT,
     call("browser", action="open", url="file:///workspace/form.html"),
     call("browser", action="fill", target="Name", text=NAME),
@@ -61,6 +71,10 @@ STEPS = [
     computer("screenshot"),
     {"say": "The note is saved and the form was sent."},
 ]
+
+
+BEFORE = [step.get("call") for step in STEPS].index(computer("wait", duration=LONG)["call"])
+"""The place of the step at which the agent waits."""
 
 
 @pytest.fixture
@@ -123,7 +137,8 @@ def test_the_agent_works_the_user_takes_the_wheel_and_it_goes_on(
     until("the approval", approved)
     until("the text to be typed", lambda: audited(fresh_home, "type"))
     program.picture("computer-2-agent-types")
-    until("the agent to wait", lambda: program.recorded("tool_intent", 13), seconds=120)
+    waits = sum("call" in step for step in STEPS[: BEFORE + 1])
+    until("the agent to wait", lambda: program.recorded("tool_intent", waits), seconds=120)
     program.picture("computer-3-agent-waits")
 
     xdotool("mousemove", "1000", "420", "click", "1")
@@ -143,7 +158,9 @@ def test_the_agent_works_the_user_takes_the_wheel_and_it_goes_on(
     assert done[-1]["reason"] == "complete"
     results = [json.dumps(record, ensure_ascii=False) for record in program.recorded("tool_result")]
     assert any(f"Sent: {NAME}" in result for result in results), results[-3:]
-    assert any(all(line in result for line in TEXT.splitlines()) for result in results[10:]), results[-3:]
+    assert any(all(line in result for line in TEXT.splitlines()) for result in results[waits - 1 :]), results[
+        -3:
+    ]
     assert program.close() == ""
     assert verify(fresh_home / "audit" / "computer_use_log.jsonl").ok
 

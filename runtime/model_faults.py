@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from models.errors import EngineError
-from runtime.errors import OrionError
+from runtime.errors import Field, OrionError
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-_THEIRS = ("hub_", "download_")
+_THEIRS = ("hub_", "download_corrupt", "download_name_refused", "download_unverified")
 
 
 @contextmanager
@@ -27,8 +27,12 @@ def translated() -> Iterator[None]:
 
 def as_orion(error: EngineError) -> OrionError:
     """The same fault, said as the runtime says it."""
-    theirs = error.code.startswith(_THEIRS)
-    return OrionError(error.code, fault="provider" if theirs else "user", **error.fields)
+    return failed(error.code, error.fields)
+
+
+def failed(code: str, fields: Mapping[str, Field]) -> OrionError:
+    """The error that `code` and `fields` of a row tell of."""
+    return OrionError(code, fault="provider" if code.startswith(_THEIRS) else "user", **fields)
 
 
 async def beside(

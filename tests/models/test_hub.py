@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -54,7 +55,7 @@ def refusal(work: Callable[[], object]) -> EngineError:
 
 
 def test_a_search_finds_repositories_with_gguf_files_the_most_used_first(network: Network) -> None:
-    about = {
+    about: dict[str, dict[str, Any]] = {
         REPOSITORY: {"downloads": 7, "likes": 3, "license": "mit", "gguf": GGUF},
         "no name/of a repository": {"downloads": 0},
         "other/name-GGUF": {"downloads": 9, "gated": "manual", "lastModified": "2026-06-01T00:00:00.000Z"},

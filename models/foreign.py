@@ -42,7 +42,7 @@ def stores(environment: Mapping[str, str] | None = None, home: Path | None = Non
     home = Path.home() if home is None else home
     named = environment.get("OLLAMA_MODELS", "").strip()
     usual = (home / ".ollama" / "models", Path("/usr/share/ollama/.ollama/models"))
-    return LmStudio(home), Ollama((Path(named),) if named else usual)
+    return LmStudio(home), Ollama((Path(os.path.expanduser(named)),) if named else usual)
 
 
 class LmStudio:
@@ -119,7 +119,7 @@ def _manifests(folder: Path) -> list[Path]:
                         entry.name
                         for entry in entries
                         if _PIECE.fullmatch(entry.name)
-                        and (entry.is_dir(follow_symlinks=False) if depth < 3 else entry.is_file())
+                        and (os.path.isdir(entry.path) if depth < 3 else os.path.isfile(entry.path))
                     )
             except OSError:
                 continue
@@ -212,7 +212,7 @@ def _json(path: Path) -> dict[str, Any]:
 def _text(path: Path) -> str:
     """The text of an ordinary small file; "" of anything else."""
     try:
-        if not path.is_file() or path.stat().st_size > _LARGEST:
+        if not os.path.isfile(path) or path.stat().st_size > _LARGEST:
             return ""
         return path.read_text("utf-8", "replace")
     except (OSError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Literal
 from models import shards
 from models.errors import EngineError, Field
 from models.library import Kind, ModelFile, inspect
-from models.places import Walk, is_projector, projector_among
+from models.places import Walk, is_projector, projector_among, real
 from models.references import References
 from models.transfer import Job, Stop, Told, transfer
 
@@ -54,11 +55,11 @@ def plan(paths: Iterable[Path], installed: Sequence[ModelFile] = ()) -> list[Int
     A part stands for its whole set; a projector goes with the model beside it, or with the only model among
     `paths`; a folder stands for all in it. What cannot be taken says why.
     """
-    models: dict[Path, ModelFile] = {}
+    models: dict[str, ModelFile] = {}
     refused: list[Intake] = []
     eyes: list[Path] = []
-    for path in dict.fromkeys(Path(path).expanduser().absolute() for path in paths):
-        if path.is_dir():
+    for path in dict.fromkeys(Path(os.path.abspath(os.path.expanduser(path))) for path in paths):
+        if os.path.isdir(path):
             found = [inspect(place.files[0]) for place in Walk().places(path, "imported")]
             if not found:
                 refused.append(_refused(path, EngineError("import_nothing", path=str(path))))
@@ -68,7 +69,7 @@ def plan(paths: Iterable[Path], installed: Sequence[ModelFile] = ()) -> list[Int
             if file.kind == "projector" or is_projector(file.path):
                 eyes.append(file.path)
             else:
-                models.setdefault(file.path.resolve(), file)
+                models.setdefault(real(file.path), file)
     intakes = [_intake(file, installed) for file in models.values()]
     for eye in eyes:
         intakes = _with_eye(intakes, eye)
@@ -114,8 +115,8 @@ def _shared(intake: Intake) -> bool:
 
 
 def _intake(file: ModelFile, installed: Sequence[ModelFile]) -> Intake:
-    real = file.path.resolve()
-    known = next((other for other in installed if other.path.resolve() == real), None)
+    here = real(file.path)
+    known = next((other for other in installed if real(other.path) == here), None)
     eye = file.projector or (known.projector if known else None)
     made = Intake(file.path, file.name, file.size, file.parts, eye, file.kind, ("copy", "move", "in_place"))
     if file.error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -145,7 +146,7 @@ class Library:
             if "/" not in name and not name.lower().endswith(".gguf"):
                 known = ", ".join(place.name for place in places[:_MOST_NAMED])
                 raise EngineError("model_unknown", name=name, known=known)
-            place = _at(Path(name).expanduser(), self._walk)
+            place = _at(Path(os.path.expanduser(name)), self._walk)
         return place
 
     def header(self, model: ModelFile) -> Header:
@@ -216,7 +217,7 @@ def _named(name: str, places: builtins.list[Place]) -> Place | None:
 def _at(path: Path, walk: Walk) -> Place:
     """The model that the file at `path` belongs to, with its projector beside it."""
     part = shards.part_of(path)
-    several = part is not None and part.count > 1 and part.path(1).is_file()
+    several = part is not None and part.count > 1 and os.path.isfile(part.path(1))
     files = part.paths() if part is not None and several else (path,)
     eye = None if is_projector(path) else projector_among(files[0], walk.beside(files[0]))
     return Place(shards.stem_of(path), files, "imported", eye)
@@ -229,7 +230,7 @@ def _inspect(place: Place, headers: Headers) -> ModelFile:
         size=place.size or sum(size for _, _, size in stamp(place.files)),
         origin=place.origin,
         parts=place.files,
-        projector=place.projector if place.projector and place.projector.is_file() else None,
+        projector=place.projector if place.projector and os.path.isfile(place.projector) else None,
         title=place.title or place.name,
         error=place.error,
         fields=place.fields,

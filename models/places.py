@@ -107,9 +107,9 @@ def _read(path: Path, changed: int) -> _Folder:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
-            if entry.name.lower().endswith(".gguf") and entry.is_file():
+            if entry.name.lower().endswith(".gguf") and os.path.isfile(entry.path):
                 files.append(path / entry.name)
-            elif entry.is_dir():
+            elif os.path.isdir(entry.path):
                 folders.append(path / entry.name)
     return _Folder(changed, now, tuple(sorted(files)), tuple(sorted(folders)))
 
@@ -165,3 +165,11 @@ def _identity(path: Path) -> object:
     except (OSError, ValueError):
         return str(path)
     return (status.st_dev, status.st_ino) if status.st_nlink == 1 else os.path.realpath(path)
+
+
+def real(path: Path) -> str:
+    """The path without links; as it is where it cannot be followed."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return str(path)

@@ -67,7 +67,7 @@ class References:
         if isinstance(version, int) and version > VERSION:
             raise EngineError("format_newer", path=str(self._path), found=version, known=VERSION)
         texts = [text for text in found["models"] if isinstance(text, str) and text and "\0" not in text]
-        return tuple(dict.fromkeys(Path(text).expanduser() for text in texts))
+        return tuple(dict.fromkeys(Path(os.path.expanduser(text)) for text in texts))
 
     def _change(self, made: Callable[[tuple[Path, ...]], tuple[Path, ...]]) -> None:
         from filelock import FileLock, Timeout

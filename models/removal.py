@@ -94,7 +94,7 @@ def _referred(model: ModelFile, references: References) -> list[Path]:
 
 def _files(model: ModelFile, installed: Iterable[ModelFile]) -> tuple[Path, ...]:
     """What goes, the first part first, so the rest never looks whole; the projector if no other has it."""
-    files = [path for path in model.parts or (model.path,) if path.is_file() or path.is_symlink()]
+    files = [path for path in model.parts or (model.path,) if os.path.isfile(path) or os.path.islink(path)]
     eye = model.projector
     if eye is not None and all(other.projector != eye for other in installed if other.path != model.path):
         files.append(eye)

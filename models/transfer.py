@@ -213,7 +213,7 @@ def _sync(folder: Path) -> None:
 
 def _failure(error: OSError, job: Job) -> EngineError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        needed = sum(source.stat().st_size for source in job.sources if source.is_file())
+        needed = sum(source.stat().st_size for source in job.sources if os.path.isfile(source))
         return _full(job, needed, shutil.disk_usage(job.target.parent).free)
     path = str(error.filename or job.target)
     return EngineError("import_failed", path=path, reason=error.strerror or type(error).__name__)

@@ -111,6 +111,7 @@ def test_what_cannot_be_taken_says_why(place: Place) -> None:
     (place.downloads / "empty").mkdir()
     parts = split(gguf_file.whole(place.downloads / "w.bin"), place.downloads / "half", 2, name="Half")
     parts[1].unlink()
+    (place.downloads / "ring.gguf").symlink_to(place.downloads / "ring.gguf")
     adapter = gguf_file.whole(
         place.downloads / "adapter.gguf", gguf_file.METADATA | {"general.type": "adapter"}
     )
@@ -121,6 +122,10 @@ def test_what_cannot_be_taken_says_why(place: Place) -> None:
         (parts[0], "model_file_part_missing"),
         (adapter, "model_file_other"),
         (place.downloads / "ghost.gguf", "model_file_missing"),
+        (place.downloads / "ring.gguf", "model_load_failed"),
+        (place.downloads / ("x" * 300), "model_load_failed"),
+        (Path("~nobody at all/x.gguf"), "model_file_missing"),
+        (Path("zero\0.gguf"), "model_file_missing"),
     ):
         intake = place.one(path)
         assert (intake.error, intake.modes) == (code, ())

@@ -60,6 +60,8 @@ def test_folders_are_gone_through_once_however_they_are_linked(tmp_path: Path) -
     (root / "again").symlink_to(other)
     (root / "lost").symlink_to(tmp_path / "nowhere")
     (root / "dangling.gguf").symlink_to(tmp_path / "nowhere")
+    (root / "self.gguf").symlink_to(root / "self.gguf")
+    (root / "self").symlink_to(root / "self")
     assert names(Walk(), root) == ["one", "two"]
 
 

@@ -29,7 +29,7 @@ _ROUNDS, _PATIENCE = 8, 0.4
 _CHILD_SECONDS = 30.0
 
 _SHARPNESS = 3
-"""How abruptly threads that compute meet the limit of memory: the power of the mean that joins both."""
+"""How abruptly threads that compute together meet the limit of memory: the power in the mean of both."""
 
 _CARELESS = 0.6
 """Part of the memory's speed that kernels are taken to reach where they could not be timed."""
@@ -38,8 +38,8 @@ _CARELESS = 0.6
 @dataclass(frozen=True, slots=True)
 class Speeds:
     """Of one device. `bandwidth` is what memory yields to all cores in bytes a second (0: not known), `rates`
-    the bytes of weights by tensor type that one thread, or a card as a whole, goes through in a second, and
-    `layer` the seconds of everything in a layer but its large matrices."""
+    the bytes of weights by tensor type that one thread alone, or a card as a whole, goes through in a second,
+    and `layer` the seconds of everything in a layer but its large matrices."""
 
     bandwidth: float
     rates: Mapping[str, float] = field(default_factory=dict)
@@ -52,7 +52,9 @@ class Speeds:
         alone = threads * self.rates.get(kind, slowest)
         if self.bandwidth <= 0 or alone <= 0:
             return max(alone, self.bandwidth, 1.0)
-        return float((alone**-_SHARPNESS + self.bandwidth**-_SHARPNESS) ** (-1 / _SHARPNESS))
+        shared = (1 - 1 / threads) * self.bandwidth**-_SHARPNESS
+        joined = float((alone**-_SHARPNESS + shared) ** (-1 / _SHARPNESS))
+        return min(joined, max(self.bandwidth, alone / threads))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def timed(cache: Path, command: Sequence[str] = ()) -> Timed:
 
 def streamed(threads: int, size: int = _BYTES) -> float:
     """Bytes a second that so many threads read: the second best of some rounds, since what else runs here can
-    only slow one down and a clock may slip once."""
+    only slow one down and a clock may slip once. Of one thread its own time is taken."""
     compare = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None).memcmp
     compare.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
     half = size // 2
@@ -97,16 +99,24 @@ def streamed(threads: int, size: int = _BYTES) -> float:
         for buffer in pair:
             ctypes.memset(buffer, 1, half)  # pages that were never written to are all one page
     found: list[float] = []
+    clock = time.thread_time if threads == 1 and sys.platform != "win32" else time.perf_counter
     until = time.monotonic() + _PATIENCE
     while len(found) < _ROUNDS and (len(found) < 2 or time.monotonic() < until):
-        workers = [threading.Thread(target=compare, args=(*pair, half)) for pair in pairs]
-        begin = time.perf_counter()
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        found.append(2 * half * threads / (time.perf_counter() - begin))
+        begin = clock()
+        if threads == 1:
+            compare(*pairs[0], half)
+        else:
+            _together(compare, pairs, half)
+        found.append(2 * half * threads / (clock() - begin))
     return sorted(found)[-2]
+
+
+def _together(compare: Any, pairs: Sequence[tuple[Any, Any]], half: int) -> None:
+    workers = [threading.Thread(target=compare, args=(*pair, half)) for pair in pairs]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
 
 
 def free_on_cards(command: Sequence[str] = ()) -> dict[str, int]:

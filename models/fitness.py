@@ -144,7 +144,8 @@ def offered(entry: Entry, variant: Variant) -> Load:
         return Load(0, 0, 0, 0, 0, entry.window, 0, variant.size, beside=beside)
     share = entry.active / entry.parameters
     load = footprint.of_shape(entry.shape, variant.size, variant.quantisation, entry.window, share)
-    return replace(load, beside=beside)
+    reads = {} if entry.kind == "embedding" else load.reads  # it writes nothing
+    return replace(load, beside=beside, reads=reads)
 
 
 def recommended(entries: Iterable[Entry], machine: Machine, kind: Kind | Literal[""] = "") -> list[Pick]:

@@ -125,7 +125,7 @@ class DownloadCard(QFrame):
                 return "again", "token"
             return ("allow" if self.row.get("host") else "again"), ""
         if state == "done" and self.row.get("name") and self.row.get("chats"):
-            return "examine", "use"
+            return ("use", "") if self.row["examined"] else ("examine", "use")
         return "", ""
 
     def _on_main(self) -> None:

@@ -27,11 +27,13 @@ TITLE = 180
 
 
 class InstalledCard(QFrame):
-    """Draws an INSTALLED of runtime/model_shelf.py; the signals carry its name."""
+    """Draws an INSTALLED of runtime/model_shelf.py; the signals carry its name. `watch_wanted` says that
+    its exam is to be seen."""
 
     use_wanted = Signal(str)
     exam_wanted = Signal(str)
     delete_wanted = Signal(str)
+    watch_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +50,7 @@ class InstalledCard(QFrame):
         self.fault = label("", "error", wrap=True, selectable=True)
         self.foot = Foot(theme)
         self.delete = button(_("Delete…"), lambda: self.delete_wanted.emit(self._model["name"]), "quiet")
-        self.examine = button(_("Examine"), lambda: self.exam_wanted.emit(self._model["name"]))
+        self.examine = button(_("Examine"), self.on_examine)
         self.use = button(_("Use"), lambda: self.use_wanted.emit(self._model["name"]), "main")
         self._lay_out()
 
@@ -98,6 +100,13 @@ class InstalledCard(QFrame):
         self._show_buttons(title, broken)
         self.setAccessibleName(facts(title, self.state.text(), fit_words(model["fit"])))
 
+    def on_examine(self) -> None:
+        """Examine it, or go to the exam that it sits."""
+        if self._busy == self._model["name"]:
+            self.watch_wanted.emit()
+        else:
+            self.exam_wanted.emit(self._model["name"])
+
     def set_theme(self, theme: Theme) -> None:
         self.foot.set_theme(theme)
         self.top.set_scale(theme.scale)
@@ -124,7 +133,9 @@ class InstalledCard(QFrame):
             return
         roles = [role_words(role) for role in exam["roles"]]
         good = (
-            _("Good for {roles}").format(roles=", ".join(roles)) if roles else _("Good for none of the roles")
+            _("Good for {roles}").format(roles=", ".join(roles))
+            if roles
+            else _("Not good enough for any role")
         )
         speed = _("{count} tokens a second, measured").format(count=f"{exam['tokens_per_second']:.0f}")
         when = time.strftime("%x", time.localtime(exam["when"]))
@@ -134,10 +145,8 @@ class InstalledCard(QFrame):
         model, exam = self._model, self._model["exam"]
         chats = model["kind"] in CHATS and not broken
         listens = model["kind"] == "speech" and not broken
-        self.use.setVisible((chats or listens) and not model["default"])
         self.use.setAccessibleName(_("Use {title}").format(title=title))
         self.examine.setVisible(chats)
-        self.examine.setEnabled(not self._busy)
         busy = self._busy == model["name"]
         self.examine.setText(_("Examining…") if busy else _("Examine again") if exam else _("Examine"))
         self.examine.setAccessibleName(_("Examine {title}").format(title=title))
@@ -145,4 +154,8 @@ class InstalledCard(QFrame):
         restyle(self.examine)
         self.delete.setVisible(bool(model["deletable"]))
         self.delete.setAccessibleName(_("Delete {title}").format(title=title))
+        usable = (chats or listens) and not model["default"]
+        if self.use.hasFocus() and not usable:
+            (self.examine if chats else self.delete).setFocus()
+        self.use.setVisible(usable)
         self.foot.arrange()

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from desktop.bridge import Bridge, Fields
 from desktop.models.activity import Activity
@@ -180,6 +191,7 @@ class ModelsPage(QWidget):
         card = InstalledCard(self._theme)
         card.use_wanted.connect(self.doings.use)
         card.exam_wanted.connect(self.doings.examine)
+        card.watch_wanted.connect(self._on_watch_exam)
         card.delete_wanted.connect(lambda name: self.doings.delete(name, card.delete))
         return card
 
@@ -222,11 +234,12 @@ class ModelsPage(QWidget):
     def _on_moved(self) -> None:
         """Downloads or the exam went on: draw what shows how far they are."""
         stock = self.stock
-        self.activity.show_now(stock.downloads, stock.run, stock.title_of(stock.examining))
-        self.installed.redraw()
-        self.advice.redraw()
-        self.search.known.redraw()
-        self.search.found.redraw()
+        with self._keeping_keyboard():
+            self.activity.show_now(stock.downloads, stock.run, stock.title_of(stock.examining))
+            self.installed.redraw()
+            self.advice.redraw()
+            self.search.known.redraw()
+            self.search.found.redraw()
 
     def _on_arrived(self, row: Row) -> None:
         told = _("{title} is here.") if row["kind"] != "import" else _("{title} was imported.")
@@ -241,6 +254,11 @@ class ModelsPage(QWidget):
         if card := self.activity.downloads.cards.get(download):
             self.area.ensureWidgetVisible(card)
             card.take_keyboard()
+
+    def _on_watch_exam(self) -> None:
+        """Go to the exam on top of the page."""
+        self.area.ensureWidgetVisible(self.activity.exam)
+        self.activity.exam.stop.setFocus()
 
     def _on_planned(self, plan: list[Row]) -> None:
         self.intake.show_plan(plan)
@@ -262,14 +280,18 @@ class ModelsPage(QWidget):
                 self.refresh,
             )
 
-    def _on_tab(self, _section: str) -> None:
+    def _on_tab(self, section: str) -> None:
+        self.setFocusProxy(self.tabs.buttons[section])
         self._show_section()
         if self.tabs.current == "search" and not self.tabs.moved_about:
             self.search.field.setFocus()
 
     def _show_section(self) -> None:
         """Show the part that was chosen, or what there is to say in its place."""
-        section, stock = self.tabs.current, self.stock
+        with self._keeping_keyboard():
+            self._draw_section(self.tabs.current, self.stock)
+
+    def _draw_section(self, section: str, stock: Stock) -> None:
         self.search.setVisible(section == "search")
         self.installed.setVisible(section == "installed" and bool(stock.installed))
         self.advice.setVisible(section == "recommended" and bool(stock.advice))
@@ -322,6 +344,14 @@ class ModelsPage(QWidget):
         if paths := _paths(event):
             event.acceptProposedAction()
             self.doings.plan(paths)
+
+    @contextmanager
+    def _keeping_keyboard(self) -> Iterator[None]:
+        """Keep the keyboard on the page where what had it goes."""
+        had = self.isAncestorOf(QApplication.focusWidget())
+        yield
+        if had and not self.isAncestorOf(QApplication.focusWidget()):
+            self.setFocus()
 
     def _say(self, words: str, *, quietly: bool = False) -> None:
         """Tell it to who reads and who listens; `quietly` where what is seen says it already."""

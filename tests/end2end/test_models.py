@@ -177,7 +177,7 @@ def test_a_model_is_found_fetched_through_a_power_cut_examined_used_and_deleted(
         person.presses("Use Quokka")
         settings = fresh_home / "settings.yaml"
         until("the switch", lambda: "uokka" in settings.read_text().partition("agent:")[2])
-        person.waits_for("Chats now use ")
+        until("the other to be offered", lambda: [n for n in person.sees("Use ") if "SmolLM" in n["name"]])
         program.picture("78-models-used-light")
         person.clicks("Delete ")
         person.waits_for("This frees")
@@ -185,7 +185,7 @@ def test_a_model_is_found_fetched_through_a_power_cut_examined_used_and_deleted(
         person.presses("Delete it")
         until("the file to be gone", lambda: not whole.exists())
         until("the setting to be gone", lambda: "uokka" not in settings.read_text())
-        person.waits_for("is deleted")
+        until("the card to be gone", lambda: not [n for n in person.sees("Delete ") if "button" in n["role"]])
     assert not [path for path in (fresh_home / "weights").rglob("*") if path.is_file()]
 
 

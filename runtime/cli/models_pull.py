@@ -15,6 +15,7 @@ from runtime.cli.models_search import may_reach
 from runtime.cli.models_words import Row
 from runtime.cli.terminal import Terminal, exact, visible
 from runtime.errors import OrionError
+from runtime.model_faults import failed
 
 _BAR = 24
 RUNNING = ("queued", "running", "checking")
@@ -113,19 +114,13 @@ def _ended(terminal: Terminal, row: Row, name: str) -> ExitCode:
             terminal.note(_("orion models exam {name} finds out what it can do here.").format(name=shown))
         return ExitCode.OK
     if row["state"] == "failed":
-        raise OrionError(
-            row["code"], fault="provider" if _is_theirs(row["code"]) else "user", **row["fields"]
-        )
+        raise failed(row["code"], row["fields"])
     if row["code"]:
         terminal.note(sentence(row["code"], **row["fields"]), "warn")
     told = _("Paused at {done} of {total}. This goes on from there: orion models pull {name}")
     done, total = size(int(row["done"])), size(int(row["total"]))
     terminal.note(told.format(done=done, total=total, name=exact(name)), "warn")
     return ExitCode.INTERRUPTED
-
-
-def _is_theirs(code: str) -> bool:
-    return code.startswith("hub_")
 
 
 def downloads(terminal: Terminal, stop: str, *, as_json: bool) -> ExitCode:

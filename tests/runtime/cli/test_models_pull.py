@@ -97,7 +97,7 @@ def test_yes_allows_the_host_and_accepts_the_licence(here: Here, fresh_home: Pat
             terminal.until("Do you accept it? [y/N] ")
             terminal.type("n\n")
             assert terminal.ended() == 4
-        assert here.run("models", "pull", REPOSITORY, "--yes").code == 0
+        assert here.run("models", "pull", f"{REPOSITORY}:Q8_0", "--yes").code == 0
         hub.misdeeds.append(Misdeed("redirect", door="resolve", to="https://cdn.example/file"))
         ran = here.run("models", "pull", f"{REPOSITORY}:Q4_K_M", "--yes")
         assert ran.code == 0

@@ -100,7 +100,7 @@ class ReviewList(QListWidget):
         second = f"{told(row)}   {figures(row['added'], row['removed'])}".rstrip()
         words = _("in conflict: you changed it too") if row["conflict"] else second
         if is_identity(path):
-            words = _("told to the agent in every chat") + " · " + words
+            words = _("told in every chat") + " · " + words
         name = visible(path)
         item = QListWidgetItem(f"{name}\n{words}")
         item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{name}, {words}")

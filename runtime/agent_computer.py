@@ -314,6 +314,7 @@ class AgentComputer:
         turn = worker.turn if worker is not None else ""
         if worker is not None:
             await worker.idle()
+        self.hosts.ended()
         await self._collect(turn, COLLECTING)
         await self._hands.let_go()
         if worker is not None and worker.paused:

@@ -103,6 +103,7 @@ class HostsWanted:
         self._told = told
         self._patience = patience
         self._turn = ("", "")
+        self._over = asyncio.Event()
         self._allowed: set[Target] = set()
         self._refused: dict[Target, float] = {}
         self._asking: dict[tuple[str, Target], asyncio.Task[bool]] = {}
@@ -142,6 +143,17 @@ class HostsWanted:
             self._asking[key] = asyncio.create_task(self._ask(turn, target), name="question of a host")
         return await asyncio.shield(self._asking[key])
 
+    async def over(self, host: str, port: int) -> None:
+        """Return when the turn that allowed the host has ended; never for a host of the user's list."""
+        if self._list().covers(host, port):
+            await asyncio.Event().wait()
+        elif (host_name(host), port) in self._allowed:
+            await self._over.wait()
+
+    def ended(self) -> None:
+        """The turn that worked with the computer is over: so is what was allowed in it."""
+        self._present_turn()
+
     def named(self, host: str, port: int) -> bool:
         """Whether the user's own list names exactly this, also where it is an address of a near network."""
         return self._list().names(host, port)
@@ -178,6 +190,8 @@ class HostsWanted:
         turn = worker.turn if worker is not None else ""
         if self._turn != (session, turn):
             self._turn = (session, turn)
+            self._over.set()
+            self._over = asyncio.Event()
             self._allowed.clear()
             self._refused.clear()
         return turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
 from resources.sentences import sentence
@@ -57,6 +57,10 @@ class EgressDoor(Protocol):
     def opened(self, host: str, port: int) -> Callable[[int, int], None]:
         """Enter a connection into the ledger before it is made; what it raises forbids the connection.
         Returns what is called once at its end with the bytes sent and received."""
+        ...
+
+    async def over(self, host: str, port: int) -> None:
+        """Return once the host may not be reached any more; connections to it are closed then."""
         ...
 
     def refused(self, host: str, port: int, code: str) -> None:
@@ -114,7 +118,7 @@ class EgressProxy:
         try:
             reader, writer = await self._reached(host, port, addresses)
             try:
-                await flow.run(reader, writer)
+                await flow.run(reader, writer, self._door.over(host, port))
             finally:
                 writer.transport.abort()
         finally:
@@ -168,15 +172,26 @@ class _Flow:
         self._last = time.monotonic()
         self._switched: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
-    async def run(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Until the host closes, or what the program sends must not go on."""
-        await self._call.send(b"+")
+    async def run(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, over: Coroutine[Any, Any, None]
+    ) -> None:
+        """Until the host closes, the permission is `over`, or what the program sends must not go on."""
+        ending = asyncio.create_task(over)
+        try:
+            await self._call.send(b"+")
+            await self._pass(reader, writer, ending)
+        finally:
+            ending.cancel()
+
+    async def _pass(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ending: asyncio.Task[None]
+    ) -> None:
         up = asyncio.create_task(self._up(writer))
         down = asyncio.create_task(self._down(reader))
         quiet = asyncio.create_task(self._quiet())
         try:
-            pending: set[asyncio.Task[None]] = {up, down, quiet}
-            while not down.done() and not quiet.done():
+            pending: set[asyncio.Task[None]] = {up, down, quiet, ending}
+            while not any(task.done() for task in (down, quiet, ending)):
                 finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
                     task.result()

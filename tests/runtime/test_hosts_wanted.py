@@ -287,3 +287,23 @@ def test_every_connection_is_in_the_ledger(fresh_home: Path) -> None:
             assert (entry.sent, entry.received, entry.open) == (120, 4_000, False)
 
     asyncio.run(entered())
+
+
+def test_connections_end_with_the_turn_that_allowed_them_but_not_those_of_the_list(fresh_home: Path) -> None:
+    async def ends() -> None:
+        async with _door(fresh_home) as door:
+            door.runtime.save_settings({"sandbox.allowed_hosts": ["listed.example"]})
+            assert await door.asked("once.example", "once")
+            once = asyncio.create_task(door.hosts.over("once.example", 443))
+            listed = asyncio.create_task(door.hosts.over("listed.example", 443))
+            await asyncio.sleep(0)
+            door.hosts.ended()
+            await asyncio.sleep(0)
+            assert not once.done(), "the turn goes on"
+            await door.end()
+            door.hosts.ended()
+            await once
+            assert not listed.done()
+            listed.cancel()
+
+    asyncio.run(ends())

@@ -26,6 +26,7 @@ class Door:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     refusals: list[tuple[str, int, str]] = field(default_factory=list)
     full: bool = False
+    over_now: asyncio.Event = field(default_factory=asyncio.Event)
     answer: Callable[[], Awaitable[None]] | None = None
 
     async def permit(self, host: str, port: int) -> bool:
@@ -47,6 +48,9 @@ class Door:
             self.ended.set()
 
         return ended
+
+    async def over(self, host: str, port: int) -> None:
+        await self.over_now.wait()
 
     def refused(self, host: str, port: int, code: str) -> None:
         self.refusals.append((host, port, code))

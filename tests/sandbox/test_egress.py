@@ -206,6 +206,20 @@ def test_after_no_web_socket_no_second_request_follows(asked: bytes) -> None:
     on_street(work)
 
 
+def test_a_connection_ends_with_its_permission() -> None:
+    async def work(there: Street) -> None:
+        there.origin.until = b"never"
+        asking = asyncio.create_task(there.say(GET))
+        while not there.door.opens:
+            await asyncio.sleep(0)
+        there.door.over_now.set()
+        await asking
+        await there.door.ended.wait()
+        assert there.door.ends[0][1] == 0
+
+    on_street(work)
+
+
 def test_large_answers_pass_whole_however_slowly_they_are_read() -> None:
     async def work(there: Street) -> None:
         there.origin.answer = b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5_000_000

@@ -362,7 +362,7 @@ class Runtime:
             found += self.registry.notices(self.profiles.get(name))
         if not os.access(self.home.root, os.W_OK):
             found.append(("home_unwritable", {"path": str(self.home.root), "reason": "read-only"}))
-        if not self.library.list():
+        if self.library.empty():
             found.append(("model_missing", {"path": str(self.home.weights)}))
         return found
 

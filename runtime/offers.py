@@ -39,23 +39,28 @@ class Offers:
 
     async def all(self) -> list[JsonObject]:
         """The models of every service once, those on this machine first; see `of`."""
+        lists = await asyncio.gather(*(self.of(profile) for profile in self._services()))
+        return [row for rows in lists for row in rows]
+
+    def _services(self) -> list[Profile]:
+        """A profile of each service, this machine first."""
         first: dict[tuple[str, str], Profile] = {}
         for name in self._profiles.names():
             profile = self._profiles.get(name)
             if profile.provider != "scripted":
                 first.setdefault((profile.provider, profile.base_url), profile)
-        ordered = sorted(first.values(), key=lambda profile: (profile.provider != "local", profile.name))
-        lists = await asyncio.gather(*(self.of(profile) for profile in ordered))
-        return [row for rows in lists for row in rows]
+        return sorted(first.values(), key=lambda profile: (profile.provider != "local", profile.name))
 
     async def find(self, name: str) -> JsonObject:
         """The row of the model `name`, "provider/name" or "profile/name", on this machine where several
-        have it. A service whose list is not known is believed to have what is asked of it by its own name.
-        Raises OrionError `model_unknown` (name, known)."""
+        have it; services are asked only if it is not here. One whose list is not known is believed to have
+        what is asked of it by its own name. Raises OrionError `model_unknown` (name, known)."""
+        for profile in self._services():
+            if profile.provider == "local" and (here := _called(name, await self.of(profile))):
+                return here
         rows = await self.all()
-        for row in rows:
-            if name in (row["name"], f"{row['provider']}/{row['name']}", f"{row['profile']}/{row['name']}"):
-                return row
+        if found := _called(name, rows):
+            return found
         where, _slash, model = name.partition("/")
         for row in rows:
             if row["error"] and model and where in (row["provider"], row["profile"]):
@@ -113,6 +118,14 @@ class Offers:
             "error": code,
             "fields": fields,
         }
+
+
+def _called(name: str, rows: list[JsonObject]) -> JsonObject | None:
+    """The row that `name` means."""
+    for row in rows:
+        if name in (row["name"], f"{row['provider']}/{row['name']}", f"{row['profile']}/{row['name']}"):
+            return row
+    return None
 
 
 def files(library: Library, chosen: str) -> list[JsonObject]:

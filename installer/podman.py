@@ -16,6 +16,7 @@ from installer.containers import COMING_UP, EngineError, alone, answers, unmount
 IMAGES = Path(__file__).resolve().parent.parent / "build" / "podman"
 """Where its images stay from run to run."""
 
+_DATA = IMAGES / "data"
 _PATH = "/usr/sbin:/sbin"
 
 MOST = 20_000
@@ -28,39 +29,68 @@ def possible() -> bool:
     return os.geteuid() == 0 and all(shutil.which(name, path=path) for name in ("podman", "catatonit"))
 
 
-def start(stack: ExitStack, folder: Path, environment: Mapping[str, str]) -> str:
-    """Start one over IMAGES, with everything else in `folder`, and wait for it; returns its address. `stack`
-    ends it with all that it runs. Raises EngineError, also where another run has it."""
-    IMAGES.mkdir(parents=True, exist_ok=True)
+class Podman:
+    """Its service over IMAGES, with everything else in `folder`. Made by `start`, whose stack closes it;
+    `address` stays the same when it is killed and started again."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self.address = f"unix://{folder}/podman.sock"
+        self._folder = folder
+        path = f"{environment.get('PATH', '')}:{_PATH}"
+        self._environment = {**environment, "PATH": path, "CONTAINERS_CONF": f"{folder}/containers.conf"}
+        self._command = ["podman", f"--root={_DATA}", f"--runroot={folder}/run", f"--tmpdir={folder}/podman"]
+        self._command.append("--events-backend=file")
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the service and wait until it answers. Raises EngineError."""
+        with (self._folder / "podman.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*self._command, "system", "service", "--time=0", self.address],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + COMING_UP
+        while not answers(self.address):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                said = (self._folder / "podman.log").read_text("utf-8", "replace").strip()[-500:]
+                raise EngineError(f"Podman did not come up within {COMING_UP:.0f} s: {said}")
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """End the service as a crash would: the containers notice nothing."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """End the service, and what it was made to run."""
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        everything = [*self._command, "rm", "--all", "--force", "--time=0"]
+        subprocess.run(everything, env=self._environment, capture_output=True, timeout=60, check=False)
+        unmount(self._folder, _DATA)
+
+
+def start(stack: ExitStack, folder: Path, environment: Mapping[str, str]) -> Podman:
+    """One that runs. Raises EngineError, also where another run of the tests has it."""
+    _DATA.mkdir(parents=True, exist_ok=True)
     if not alone(stack, IMAGES):
         raise EngineError("another run of the tests uses its Podman")
-    data, address = IMAGES / "data", f"unix://{folder}/podman.sock"
     for forgotten in ("libpod", "volumes"):  # it refuses what it remembers from another folder
-        shutil.rmtree(data / forgotten, ignore_errors=True)
-    told = folder / "containers.conf"
-    told.write_text(_configuration(), encoding="utf-8")
-    path = f"{environment.get('PATH', '')}:{_PATH}"
-    mine = {**environment, "PATH": path, "CONTAINERS_CONF": str(told)}
-    command = ["podman", f"--root={data}", f"--runroot={folder}/run", f"--tmpdir={folder}/podman"]
-    command.append("--events-backend=file")
-    log = stack.enter_context((folder / "podman.log").open("ab"))
-    stack.callback(unmount, folder, data)
-    process = subprocess.Popen(
-        [*command, "system", "service", "--time=0", address],
-        env=mine,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=log,
-        start_new_session=True,
-    )
-    stack.callback(_stop, process, command, mine)
-    deadline = time.monotonic() + COMING_UP
-    while not answers(address):
-        if process.poll() is not None or time.monotonic() > deadline:
-            said = (folder / "podman.log").read_text("utf-8", "replace").strip()[-500:]
-            raise EngineError(f"Podman did not come up within {COMING_UP:.0f} s: {said}")
-        time.sleep(0.05)
-    return address
+        shutil.rmtree(_DATA / forgotten, ignore_errors=True)
+    (folder / "containers.conf").write_text(_configuration(), encoding="utf-8")
+    made = Podman(folder, environment)
+    stack.callback(made.close)
+    made.start()
+    return made
 
 
 def _configuration() -> str:
@@ -75,15 +105,3 @@ def _configuration() -> str:
         f"[containers]\ndefault_ulimits = [{', '.join(limits)}]\n"
         f'[engine]\nruntime = "{runtime}"\ncgroup_manager = "cgroupfs"\n'
     )
-
-
-def _stop(process: subprocess.Popen[bytes], command: list[str], environment: Mapping[str, str]) -> None:
-    """End it, and what it was made to run."""
-    process.terminate()
-    try:
-        process.wait(20)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    all_of_it = [*command, "rm", "--all", "--force", "--time=0"]
-    subprocess.run(all_of_it, env=environment, capture_output=True, timeout=60, check=False)

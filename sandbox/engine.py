@@ -97,10 +97,19 @@ class Engine:
 
     async def answers(self) -> bool:
         """Whether the engine is still there."""
+        return await self.fault() is None
+
+    async def fault(self) -> SandboxError | None:
+        """Why the engine does not answer: engine_gone; None where it does."""
         try:
-            return bool(await asyncio.wait_for(self.call(lambda client: client.ping()), KNOCK))
-        except (SandboxError, TimeoutError):
-            return False
+            await asyncio.wait_for(self.call(lambda client: client.ping()), KNOCK)
+        except SandboxError as error:
+            reason = str(error.fields.get("reason", error.code))
+        except TimeoutError:
+            reason = f"no answer within {KNOCK:.0f} s"
+        else:
+            return None
+        return SandboxError("engine_gone", host=self.host, reason=reason)
 
     async def close(self) -> None:
         """End the connections; idempotent. Requests under way end by their own limits."""
@@ -278,5 +287,13 @@ def _look(address: str) -> None:
 
 
 def _short(error: Exception) -> str:
-    text = str(getattr(error, "explanation", None) or error) or type(error).__name__
+    text = str(getattr(error, "explanation", None) or _bottom(error) or error) or type(error).__name__
     return " ".join(text.split())[-400:]
+
+
+def _bottom(error: BaseException) -> str:
+    """What the system said, where libraries have wrapped it in errors of their own."""
+    within = [one for one in error.args if isinstance(one, BaseException)]
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return next((said for one in within if (said := _bottom(one))), "")

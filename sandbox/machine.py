@@ -188,8 +188,8 @@ class Machine:
 
     async def why_lost(self, reason: str) -> SandboxError:
         """What took the guest away; the engine is asked first, then the container."""
-        if not await self.engine.answers():
-            return SandboxError("engine_gone", host=self.engine.host, reason=reason)
+        if (fault := await self.engine.fault()) is not None:
+            return fault
         try:
             # The streams of a container that ends are cut before the engine knows that it has ended.
             for _moment in range(_MOMENTS):

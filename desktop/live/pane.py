@@ -137,7 +137,7 @@ class LivePane(QFrame):
         """The sandbox is in another state, or got further in it."""
         before, self.state = self.state, state
         running = state.phase == "running"
-        keyboard = self.isAncestorOf(self.focusWidget()) if self.focusWidget() is not None else False
+        keyboard = self._holds_keyboard(self)
         self.page.show_state(state)
         self.place.setCurrentWidget(self.running if running else self.page)
         for part in (self.zoom, self.clipboard):
@@ -154,7 +154,7 @@ class LivePane(QFrame):
 
     def show_wheel(self, wheel: WheelChanged) -> None:
         """Another one is at the wheel, or the agent pauses or goes on."""
-        keyboard = self.wheel.isAncestorOf(self.focusWidget()) if self.focusWidget() is not None else False
+        keyboard = self._holds_keyboard(self.wheel)
         self.wheel.show_wheel(wheel)
         self.view.set_holder(wheel.holder)
         self._show_badge()
@@ -196,6 +196,11 @@ class LivePane(QFrame):
             self.page.take_keyboard()
 
     # --- inside ---------------------------------------------------------------------------------------
+
+    def _holds_keyboard(self, part: QWidget) -> bool:
+        """Whether the keyboard is in `part`; a widget's own `focusWidget` is where it last was in there."""
+        focused = self.window().focusWidget()
+        return focused is not None and part.isAncestorOf(focused)
 
     def _on_entered(self, entered: bool) -> None:
         self.wheel.set_entered(entered)

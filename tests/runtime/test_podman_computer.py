@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from installer.podman import Podman
 from runtime.computer_audit import FILE
 from sandbox.audit import verify
 from sandbox.container import MachineConfig
@@ -27,15 +28,15 @@ NEXT: dict[str, Any] = {"wait": 0}
 
 
 @pytest.fixture
-def machine(podman: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def machine(podman: Podman, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The name of the container that the whole program makes in Podman."""
     name = f"orion-test-{os.getpid()}-podman"
-    monkeypatch.setenv("DOCKER_HOST", podman)
+    monkeypatch.setenv("DOCKER_HOST", podman.address)
     monkeypatch.setenv("COMPUTER_USE_CONTAINER", name)
     monkeypatch.setenv("COMPUTER_USE_IMAGE", ImageBuilder().tag)
     monkeypatch.setenv("ORION_SANDBOX_MARK", str(os.getpid()))
     yield name
-    asyncio.run(_removed(podman, name))
+    asyncio.run(_removed(podman.address, name))
 
 
 async def _removed(address: str, name: str) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import installer.podman
 from installer import containers
+from installer.podman import Podman
 from sandbox import container
 from sandbox.container import MachineConfig
 from sandbox.engine import Engine
@@ -136,20 +137,27 @@ def image(engine: Engine) -> str:
         raise
 
 
-@pytest.fixture(scope="session")
-def podman() -> Iterator[str]:
-    """The address of a Podman of this run's own that has the image; nothing may be left in it at the end."""
+@pytest.fixture(scope="module")
+def podman() -> Iterator[Podman]:
+    """A Podman of this module's own that has the image; nothing may be left in it. Who kills it closes it."""
     if not installer.podman.possible():
         missing("Podman for root, with catatonit")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="orion-podman-")))
-        address = installer.podman.start(stack, folder, os.environ)
-        engine = asyncio.run(Engine.find(address))
-        asyncio.run(built(engine))
-        yield address
-        left = asyncio.run(engine.call(_clear))
-        asyncio.run(engine.close())
-        assert not left, f"left behind in Podman: {', '.join(left)}"
+        made = installer.podman.start(stack, folder, os.environ)
+        asyncio.run(_on(made.address, built))
+        yield made
+        if containers.answers(made.address):
+            left = asyncio.run(_on(made.address, lambda engine: engine.call(_clear)))
+            assert not left, f"left behind in Podman: {', '.join(left)}"
+
+
+async def _on(address: str, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> T:
+    engine = await Engine.find(address)
+    try:
+        return await work(engine)
+    finally:
+        await engine.close()
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ def prepare(items: Iterable[pytest.Item], say: Callable[[str], None]) -> None:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="orion-podman-")))
             try:
-                address = podman.start(stack, folder, os.environ)
+                address = podman.start(stack, folder, os.environ).address
             except containers.EngineError as problem:
                 say(str(problem))
             else:

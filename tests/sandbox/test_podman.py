@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from installer.podman import Podman
 from sandbox.container import MachineConfig, code_machine
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError
@@ -81,7 +82,7 @@ async def _run(machine: Machine, code: str) -> str:
     return ran.output.strip()
 
 
-def test_the_desktop_comes_up_works_and_goes(podman: str) -> None:
+def test_the_desktop_comes_up_works_and_goes(podman: Podman) -> None:
     async def work(machine: Machine) -> None:
         guest = await machine.start()
         assert (guest.screen.width, guest.screen.height) == (1280, 800)
@@ -97,10 +98,10 @@ def test_the_desktop_comes_up_works_and_goes(podman: str) -> None:
         found = await machine.status()
         assert (found.phase, found.volume_present, found.missing_limits) == ("absent", False, ())
 
-    _with(podman, "whole", work)
+    _with(podman.address, "whole", work)
 
 
-def test_the_wall_stands_as_it_does_on_docker(podman: str) -> None:
+def test_the_wall_stands_as_it_does_on_docker(podman: Podman) -> None:
     async def work(machine: Machine) -> None:
         await machine.start()
         found = json.loads(await _run(machine, LOOK))
@@ -114,11 +115,11 @@ def test_the_wall_stands_as_it_does_on_docker(podman: str) -> None:
             "shared": ["0o1777"] * 2,
         }
 
-    _with(podman, "wall", work)
+    _with(podman.address, "wall", work)
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers of the calls are those of x86-64")
-def test_nothing_inside_gets_what_it_should_not_have(podman: str) -> None:
+def test_nothing_inside_gets_what_it_should_not_have(podman: Podman) -> None:
     async def work(machine: Machine) -> None:
         thing = await machine.up()
         for what, (action, ways) in PROBES.items():
@@ -129,10 +130,10 @@ def test_nothing_inside_gets_what_it_should_not_have(podman: str) -> None:
             way = "not allowed" if "not allowed" in said else said.rpartition("held ")[2]
             assert way in ways, f"{what}: {said}"
 
-    _with(podman, "probes", work)
+    _with(podman.address, "probes", work)
 
 
-def test_memory_and_processes_are_limited(podman: str) -> None:
+def test_memory_and_processes_are_limited(podman: Podman) -> None:
     async def work(machine: Machine) -> None:
         await machine.start()
         assert machine.guest is not None
@@ -143,20 +144,20 @@ def test_memory_and_processes_are_limited(podman: str) -> None:
         assert 0 < int(ran.output) < 128
         assert await _run(machine, "print('here')") == "here"
 
-    _with(podman, "small", work, desktop=False)
+    _with(podman.address, "small", work, desktop=False)
 
 
-def test_a_killed_container_is_named(podman: str) -> None:
+def test_a_killed_container_is_named(podman: Podman) -> None:
     async def work(machine: Machine) -> None:
         await machine.start()
         lost = asyncio.create_task(machine.wait_lost())
         await machine.engine.call(lambda client: client.api.kill(machine.config.name))
         assert (await lost).code == "container_gone"
 
-    _with(podman, "killed", work, desktop=False)
+    _with(podman.address, "killed", work, desktop=False)
 
 
-def test_a_volume_of_somebody_else_is_left_alone(podman: str) -> None:
+def test_a_volume_of_somebody_else_is_left_alone(podman: Podman) -> None:
     async def work(machine: Machine) -> None:
         name = machine.config.workspace
         await machine.engine.call(lambda client: client.volumes.create(name=name, labels=MARK))
@@ -165,4 +166,4 @@ def test_a_volume_of_somebody_else_is_left_alone(podman: str) -> None:
         assert refused.value.code == "name_taken"
         await machine.engine.call(lambda client: client.volumes.get(name).remove())
 
-    _with(podman, "taken", work, desktop=False)
+    _with(podman.address, "taken", work, desktop=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QTreeView
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QTreeView, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.live.frames import FrameBox
@@ -42,6 +42,31 @@ def test_the_picture_is_there_while_it_runs(pane: LivePane) -> None:
     assert not pane.badge.isVisible()
     pane.show_state(RUNNING)
     assert pane.view.isVisible()
+
+
+def test_the_keyboard_stays_where_the_user_writes(qtbot: QtBot) -> None:
+    """Also where it was in the pane before: a start, a loss and a change of the wheel do not fetch it."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    row, editor, pane = QHBoxLayout(window), QLineEdit(), LivePane(LIGHT, FrameBox())
+    row.addWidget(editor)
+    row.addWidget(pane)
+    window.resize(900, 760)
+    window.show()
+    qtbot.waitActive(window)
+    pane.take_keyboard()
+    assert pane.isAncestorOf(window.focusWidget())
+    pane.show_state(RUNNING)
+    assert pane.isAncestorOf(window.focusWidget())
+    pane.show_state(ComputerState("lost", "computer_stopped"))
+    assert pane.page.isAncestorOf(window.focusWidget())
+    editor.setFocus()
+    for state in (RUNNING, ComputerState("lost", "computer_stopped"), RUNNING):
+        pane.show_state(state)
+        assert window.focusWidget() is editor
+    for holder in ("agent", "user", "nobody"):
+        pane.show_wheel(WheelChanged(holder, "s1", False))
+        assert window.focusWidget() is editor
 
 
 def test_who_is_at_the_wheel_is_said_in_words(pane: LivePane) -> None:

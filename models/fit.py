@@ -60,7 +60,7 @@ def choose(header: Header, wanted: int, cap: int, available: int, batch: int = C
 def largest_fitting(files: Iterable[ModelFile], available: int, window: int) -> ModelFile | None:
     """The largest of `files` that can answer within `available` bytes; `window` as in the settings."""
     for file in sorted(files, key=lambda file: -file.size):
-        if not file.error and file.size < available and file.context:
+        if file.kind == "language" and not file.error and file.size < available and file.context:
             header = read_header(file.path)
             if predict(header, min(header.context_length, window, COMFORTABLE)) <= available:
                 return file

@@ -137,8 +137,7 @@ def _with_eye(intakes: list[Intake], eye: Path) -> list[Intake]:
     if any(intake.projector == eye for intake in intakes):
         return intakes
     blind = [intake for intake in intakes if intake.projector is None and not intake.error]
-    mine = [intake for intake in blind if projector_among(intake.path, [intake.path, eye])]
-    named = [intake for intake in mine if len(mine) == 1 or _alike(intake.path, eye)]
+    named = [intake for intake in blind if len(blind) == 1 or _alike(intake.path, eye)]
     if len(named) != 1:
         return intakes
     chosen = replace(

@@ -109,11 +109,11 @@ class LocalProvider:
         return replace(TRAITS, images=bool(self._projector(file)), calls=calls)
 
     async def models(self) -> list[ModelInfo]:
-        """See Provider: the usable files of the library."""
+        """See Provider: the usable files of the library that answer."""
         return [
             ModelInfo(file.name, file.name, file.context, file.size, bool(self._projector(file)))
             for file in await asyncio.to_thread(self._library.list)
-            if not file.error
+            if file.kind == "language" and not file.error
         ]
 
     @property

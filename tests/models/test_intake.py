@@ -146,6 +146,19 @@ def test_a_projector_comes_with_its_model_and_never_alone(place: Place) -> None:
     assert [intake.error for intake in place.plan(model, other, eye)] == ["", "", "projector_alone"]
 
 
+def test_a_projector_is_known_by_its_header_and_goes_to_the_model_it_is_named_after(place: Place) -> None:
+    model, other = (gguf_file.whole(place.downloads / f"{name}-Q4_0.gguf") for name in ("Eye", "Blind"))
+    elsewhere = place.downloads / "elsewhere"
+    elsewhere.mkdir()
+    odd = projector_file.projector(elsewhere / "sight.gguf")
+    taken = place.take(place.one(model, odd))
+    assert place.library.find("Eye-Q4_0").projector == taken.parent / "mmproj-Eye-Q4_0.gguf"
+    named = projector_file.projector(elsewhere / "mmproj-Blind-f16.gguf")
+    third = gguf_file.whole(place.downloads / "Third.gguf")
+    planned = {intake.name: intake.projector for intake in place.plan(third, other, named)}
+    assert planned == {"Third": None, "Blind-Q4_0": named}
+
+
 def test_what_is_here_already_is_not_taken_again(place: Place) -> None:
     path = gguf_file.whole(place.downloads / "plain.gguf")
     taken = place.take(place.one(path))

@@ -72,6 +72,17 @@ def fresh(wanted: Wanted, begun: float) -> Record:
     return Record(wanted, pieces, begun)
 
 
+def renewed(old: Record, wanted: Wanted) -> Record:
+    """The record of the same files asked for again, perhaps of a later revision: what is here of those that
+    did not change stays."""
+    new = fresh(wanted, old.begun)
+    if [piece.name for piece in new.pieces] != [piece.name for piece in old.pieces]:
+        return new
+    pairs = zip(old.pieces, new.pieces, strict=True)
+    kept = tuple(was if was.sha256 and was.sha256 == now.sha256 else now for was, now in pairs)
+    return replace(new, pieces=kept)
+
+
 class Shelf:
     """One download's folder. The methods but `held` belong to the holder of the lock."""
 
@@ -106,6 +117,14 @@ class Shelf:
             self.release()
         return not free
 
+    def stamp(self) -> tuple[int, int] | None:
+        """Differs when the record does; None where there is none."""
+        try:
+            status = (self.folder / FILE).stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns
+
     def read(self) -> Record | None:
         """The record; None where there is none that can be read. EngineError format_newer."""
         path = self.folder / FILE
@@ -123,8 +142,8 @@ class Shelf:
             self._spare.write_bytes(bytes(_SPARE))
 
     def write(self, record: Record) -> None:
-        """Replace the record; it is durable on return. Raises OSError, on a full disk also where the room that
-        was kept was enough for it."""
+        """Replace the record; it is durable on return. Raises OSError, on a full disk also where the room
+        that was kept was enough for it."""
         try:
             self._write(record)
         except OSError as error:

@@ -83,7 +83,7 @@ class Transfer:
         with self._guard:
             if self._socket is not None:
                 try:
-                    self._socket.shutdown(socket.SHUT_RDWR)
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)  # the one below TLS, if there is
                 except OSError:
                     _log.debug("the connection of a download had ended already")
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from models.download import Download, Pace, State, Wanted
-from models.download_record import FILE, Record, Shelf, fresh, shelves
+from models.download_record import FILE, Record, Shelf, fresh, renewed, shelves
 from models.download_transfer import Transfer
 from models.errors import EngineError
 from models.hub import Hub
@@ -37,6 +37,7 @@ class _Row:
         self.begun = False
         self.elsewhere = False
         self.step = 0
+        self.stamp = shelf.stamp()
 
     @property
     def works(self) -> bool:
@@ -90,7 +91,7 @@ class Downloads:
         self._staging = staging
         self._changed = changed
         self._pace = pace or Pace()
-        self._rows: dict[str, _Row] | None = None
+        self._rows: dict[str, _Row] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._threads: ThreadPoolExecutor | None = None
         self._moved = asyncio.Event()
@@ -104,7 +105,6 @@ class Downloads:
 
     def all(self) -> list[Download]:
         """Every download that is not dropped, the oldest first; one that is done until this process ends."""
-        self._look_elsewhere()
         return [row.shown() for row in sorted(self._known().values(), key=lambda row: row.record.begun)]
 
     async def step(self, seen: int) -> list[Download]:
@@ -117,15 +117,16 @@ class Downloads:
         """Fetch something; where it is on its way or waits already, that one goes on. EngineError
         download_name_refused, download_elsewhere or download_unwritable."""
         wanted.check()
-        self._look_elsewhere()
         row = self._known().get(wanted.id)
         if row is None:
             row = self._rows_with(_Row(fresh(wanted, time.time()), Shelf(self._staging / wanted.id)))
         async with row.turn:
             await self._settle(row)
             if not (row.works or row.elsewhere):
-                if row.record.state == "done" or row.record.wanted != wanted:
+                if row.record.state == "done":
                     row.record = fresh(wanted, time.time())
+                elif row.record.wanted != wanted:
+                    row.record = renewed(row.record, wanted)
                 await self._start(row)
         return row.shown()
 
@@ -169,13 +170,13 @@ class Downloads:
                 await self._take(row)
                 with self._writing(row):
                     await asyncio.to_thread(row.shelf.remove)
-            self._known().pop(id, None)
+            self._rows.pop(id, None)
             self._note(None)
 
     async def close(self) -> None:
         """Stop all work; what was running goes on when `go_on` is called in the next process. Idempotent."""
         self._closed = True
-        for row in [row for row in (self._rows or {}).values() if row.works]:
+        for row in [row for row in self._rows.values() if row.works]:
             await self._halt(row)
         if self._threads is not None:
             self._threads.shutdown()
@@ -256,46 +257,39 @@ class Downloads:
     # --- rows -------------------------------------------------------------------------------------------
 
     def _known(self) -> dict[str, _Row]:
-        if self._rows is None:
-            self._rows = {}
-            for shelf in shelves(self._staging):
-                self._load(shelf)
+        """The rows, with what other processes have changed meanwhile."""
+        here = {shelf.folder.name: shelf for shelf in shelves(self._staging)}
+        for id in here.keys() - self._rows.keys():
+            self._load(here[id])
+        for id, row in list(self._rows.items()):
+            if not (row.works or row.turn.locked() or row.record.state == "done"):
+                self._look(id, row)
         return self._rows
 
+    def _look(self, id: str, row: _Row) -> None:
+        stamp = row.shelf.stamp()
+        if stamp is None:
+            del self._rows[id]  # another process finished or dropped it
+        elif row.elsewhere or stamp != row.stamp:
+            row.stamp, row.elsewhere = stamp, row.shelf.held()
+            row.record = _read(row.shelf) or row.record
+
     def _load(self, shelf: Shelf) -> None:
-        try:
-            record = shelf.read()
-        except EngineError as error:
-            _log.warning("a download is left untouched: %s", error)
-            return
-        if record is None or record.wanted.id != shelf.folder.name:
-            _log.warning("a record of a download cannot be read: %s", shelf.folder.name)
-            return
-        self._rows_with(_Row(record, shelf)).elsewhere = shelf.held()
+        record = _read(shelf)
+        if record is not None:
+            self._rows_with(_Row(record, shelf)).elsewhere = shelf.held()
 
     def _rows_with(self, row: _Row) -> _Row:
-        self._known()[row.record.wanted.id] = row
+        self._rows[row.record.wanted.id] = row
         return row
 
     def _row(self, id: str) -> _Row:
-        self._look_elsewhere()
         row = self._known().get(id)
         if row is None:
             raise EngineError("download_unknown", name=id)
         if row.elsewhere:
             raise EngineError("download_elsewhere", title=row.record.wanted.title)
         return row
-
-    def _look_elsewhere(self) -> None:
-        """What another process does is seen in its record; one that it finished or dropped is gone."""
-        for id, row in list(self._known().items()):
-            if row.elsewhere:
-                row.elsewhere = row.shelf.held()
-                record = row.shelf.read()
-                if record is None:
-                    del self._known()[id]
-                else:
-                    row.record = record
 
     def _sweep(self) -> None:
         """Folders without a record are what a kill left of a download that was dropped or done."""
@@ -311,6 +305,16 @@ class Downloads:
         moved, self._moved = self._moved, asyncio.Event()
         moved.set()
         self._changed()
+
+
+def _read(shelf: Shelf) -> Record | None:
+    """The record, if it is one that this program understands; what is not is left untouched."""
+    try:
+        record = shelf.read()
+    except EngineError as error:
+        _log.info("a download is left untouched: %s", error)
+        return None
+    return record if record is not None and record.wanted.id == shelf.folder.name else None
 
 
 def _kept(transfer: Transfer) -> State:

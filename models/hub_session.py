@@ -21,6 +21,9 @@ LONGEST = 3600
 """Seconds that a host may ask to be left alone for; it is asked again then, whatever it said."""
 
 TIMEOUT = 20.0
+CONNECTING = 8.0
+"""Seconds; a download that is paused in the middle of connecting waits for them."""
+
 MOST_REDIRECTS = 8
 LARGEST = 32 << 20
 """Bytes of an answer of the API."""
@@ -90,7 +93,8 @@ class HubSession:
         try:
             client = self._client()
             dressed = self._dressed(url, headers)
-            request = client.build_request(method, url, headers=dressed, params=params, timeout=timeout)
+            limits = httpx2.Timeout(timeout, connect=min(CONNECTING, timeout))
+            request = client.build_request(method, url, headers=dressed, params=params, timeout=limits)
             response = client.send(request, stream=True, follow_redirects=False)
             try:
                 if response.status_code in BUSY or response.status_code >= 500:

@@ -88,15 +88,22 @@ def put(part: Path, target: Path) -> None:
     if part.stat().st_dev == target.parent.stat().st_dev:
         os.replace(part, target)
     else:
-        copy = target.with_name(f".{target.name}.part")
+        _copy(part, target.with_name(f".{target.name}.part"), target)
+    sync_folder(target.parent)
+    sync_folder(target.parent.parent)
+
+
+def _copy(part: Path, copy: Path, target: Path) -> None:
+    try:
         with part.open("rb") as source, copy.open("wb") as file:
             shutil.copyfileobj(source, file, _PIECE)
             file.flush()
             os.fsync(file.fileno())
         os.replace(copy, target)
-        part.unlink()
-    sync_folder(target.parent)
-    sync_folder(target.parent.parent)
+    except OSError:
+        copy.unlink(missing_ok=True)
+        raise
+    part.unlink()
 
 
 def _hash(piece: Piece) -> hashlib._Hash:

@@ -36,6 +36,11 @@ def wanted(name: str, data: bytes, *, hashed: bool = True) -> Wanted:
     return Wanted(REPOSITORY, "main", (File(name, len(data), sha256),), "Name", into=REPOSITORY)
 
 
+def under_way(row: Download) -> bool:
+    """Whether bytes are coming."""
+    return row.state == "running" and row.done > 0
+
+
 @dataclass(slots=True)
 class Stage:
     """What a test works with; `token` is what the hub is given."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,8 +14,8 @@ from models.download import Download, Wanted
 from models.download_record import Shelf
 from models.downloads import AT_ONCE, Downloads
 from models.errors import EngineError
-from tests.conftest import missing
-from tests.models.download_stage import QUICK, REPOSITORY, Stage, content, stage, wanted
+from tests.models.download_stage import REPOSITORY, Stage, content, stage, under_way, wanted
+from tests.runtime.local_servers import certificates, proxy, serving
 from tests.wire.hub import Misdeed
 
 NAME = "Name-Q4_K_M.gguf"
@@ -32,10 +30,6 @@ def names(at: Stage, count: int) -> list[Wanted]:
     files = {f"Name{number}.gguf": content(300_000, seed=number) for number in range(count)}
     at.hub.put(REPOSITORY, files)
     return [wanted(name, data) for name, data in files.items()]
-
-
-def under_way(row: Download) -> bool:
-    return row.state == "running" and row.done > 0
 
 
 def test_pause_keeps_what_came_and_resume_fetches_the_rest(tmp_path: Path) -> None:
@@ -81,6 +75,35 @@ def test_a_pause_holds_soon_whatever_is_waited_for(door: str, tmp_path: Path) ->
 
     with at.hub:
         asyncio.run(main())
+
+
+def test_a_pause_ends_a_stalled_connection_under_tls_and_nothing_of_its_cipher_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+    trusted, context = certificates(tmp_path / "certificates", "127.0.0.1")
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+
+    async def main() -> None:
+        async with serving(proxy(at.hub.port, []), context) as port:
+            at.endpoint = at.hub.cdn = f"https://127.0.0.1:{port}"
+            async with at.queue() as downloads:
+                begun = await downloads.begin(wanted(NAME, DATA))
+                for _number in range(3):
+                    (before,) = downloads.all()
+                    await at.until(downloads, lambda row, least=before.done: row.done > least)  # type: ignore[misc]
+                    begin = time.monotonic()
+                    await downloads.pause(begun.id)
+                    assert time.monotonic() - begin < SOON
+                    (part,) = at.staging.rglob("*.part")
+                    assert DATA.startswith(part.read_bytes())
+                    await downloads.resume(begun.id)
+                at.hub.rate = 0
+                assert (await at.end(downloads)).state == "done"
+
+    with at.hub:
+        asyncio.run(main())
+    assert at.hub.asked("/cdn/")[-1].headers["range"] > "bytes=0-"
 
 
 def test_stop_drops_what_came(tmp_path: Path) -> None:
@@ -205,6 +228,45 @@ def test_a_download_of_another_process_is_seen_and_left_alone(tmp_path: Path) ->
     assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
 
 
+def test_what_another_process_begins_and_ends_meanwhile_is_seen(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+
+    async def main() -> None:
+        async with at.queue() as theirs, at.queue() as ours:
+            assert ours.all() == []
+            begun = await theirs.begin(wanted(NAME, DATA))
+            await at.until(theirs, under_way)
+            assert [row.code for row in ours.all()] == ["download_elsewhere"]
+            await theirs.pause(begun.id)
+            assert [(row.state, row.code) for row in ours.all()] == [("paused", "")]
+            await theirs.stop(begun.id)
+            assert ours.all() == []
+
+    with at.hub:
+        asyncio.run(main())
+
+
+def test_the_same_file_of_a_later_revision_keeps_what_came(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+    first = replace(wanted(NAME, DATA), revision=at.hub.repositories[REPOSITORY].head)
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            begun = await downloads.begin(first)
+            await at.until(downloads, under_way)
+            await downloads.pause(begun.id)
+            (row,) = downloads.all()
+            at.hub.rate = 0
+            later = replace(first, revision=at.hub.put(REPOSITORY, {"README.md": b"new words"}))
+            assert (await downloads.begin(later)).id == begun.id
+            assert (await at.end(downloads)).state == "done"
+            assert at.hub.asked("/cdn/")[-1].headers["range"] == f"bytes={row.done}-"
+            assert later.revision in at.hub.asked("/resolve/")[-1].path
+
+    with at.hub:
+        asyncio.run(main())
+
+
 def test_what_a_kill_left_of_a_dropped_download_is_cleared_away(tmp_path: Path) -> None:
     at = stage(tmp_path, {NAME: DATA})
     (at.staging / "0123456789ab").mkdir(parents=True)
@@ -233,116 +295,6 @@ def test_a_record_that_cannot_be_read_is_left_untouched(broken: str, tmp_path: P
 
     asyncio.run(main())
     assert path.read_text("utf-8") == broken
-
-
-def test_a_part_that_was_damaged_on_the_disk_is_noticed(tmp_path: Path) -> None:
-    at = stage(tmp_path, {NAME: DATA})
-    at.hub.misdeeds += [Misdeed("cut", after=600_000), Misdeed("hangup", times=9)]
-
-    async def once() -> Download:
-        async with at.queue() as downloads:
-            begun = await downloads.begin(wanted(NAME, DATA))
-            return await at.until(
-                downloads, lambda row: row.id == begun.id and row.state in ("done", "failed")
-            )
-
-    with at.hub:
-        assert asyncio.run(once()).state == "failed"
-        at.hub.misdeeds.clear()
-        (part,) = at.staging.rglob("*.part")
-        damaged = bytearray(part.read_bytes())
-        damaged[1234] ^= 1
-        part.write_bytes(damaged)
-        assert asyncio.run(once()).state == "done"
-    assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
-
-
-def test_a_folder_that_cannot_be_written_is_said_and_costs_nothing(tmp_path: Path) -> None:
-    at = stage(tmp_path, {NAME: DATA})
-    at.folder.mkdir()
-    (at.folder / "maker").write_text("a file where a folder should be", "utf-8")
-
-    async def main() -> None:
-        async with at.queue() as downloads:
-            begun = await downloads.begin(wanted(NAME, DATA))
-            row = await at.end(downloads)
-            assert (row.state, row.code, row.done) == ("failed", "download_unwritable", len(DATA))
-            (at.folder / "maker").unlink()
-            await downloads.resume(begun.id)
-            assert (await at.end(downloads)).state == "done"
-
-    with at.hub:
-        asyncio.run(main())
-    assert at.hub.served == len(DATA)
-
-
-# --- a full disk ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of two megabytes."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder], capture_output=True
-    ).returncode:
-        missing("the right to mount a small file system")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-
-
-def test_without_room_it_does_not_begin(small_disk: Path) -> None:
-    data = content(3_000_000)
-    at = stage(small_disk, {NAME: data})
-
-    async def main() -> Download:
-        async with at.queue() as downloads:
-            await downloads.begin(wanted(NAME, data))
-            return await at.end(downloads)
-
-    with at.hub:
-        row = asyncio.run(main())
-    assert (row.state, row.code) == ("paused", "disk_full_for_model")
-    assert row.fields["needed"] == 3_000_000
-    assert 0 < int(row.fields["free"]) <= 2 << 20
-    assert at.hub.asked("/cdn/") == []
-
-
-@pytest.mark.parametrize("spare", [0, 300_000])
-def test_a_disk_that_fills_up_meanwhile_pauses_it_and_nothing_is_lost(spare: int, small_disk: Path) -> None:
-    """With `spare` bytes the program stops before the disk is full, without at the last of them."""
-    at = stage(small_disk, {NAME: DATA})
-    at.pace = replace(QUICK, spare=spare, sync=0.0)
-    at.hub.misdeeds.append(Misdeed("stall", after=200_000))
-    ballast = small_disk / "ballast"
-
-    async def main() -> None:
-        async with at.queue() as downloads:
-            begun = await downloads.begin(wanted(NAME, DATA))
-            await at.until(downloads, under_way)
-            fill(ballast)
-            at.hub.drop()
-            row = await at.end(downloads)
-            assert (row.state, row.code) == ("paused", "disk_full_for_model")
-            assert row.done > 0
-            ballast.unlink()
-            await downloads.resume(begun.id)
-            assert (await at.end(downloads)).state == "done"
-            assert at.hub.asked("/cdn/")[-1].headers["range"] == f"bytes={row.done}-"
-
-    with at.hub:
-        asyncio.run(main())
-    assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
-
-
-def fill(path: Path) -> None:
-    """Take all but some hundred kilobytes of the disk."""
-    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while True:
-            file.write(bytes(4096))
-    with path.open("r+b") as file:
-        file.truncate(path.stat().st_size - 200_000)
 
 
 def test_the_lock_is_one_process_s_alone(tmp_path: Path) -> None:

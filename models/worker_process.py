@@ -95,6 +95,7 @@ class WorkerProcess:
         try:
             await worker._greet()
         except BaseException:
+            worker._kill(None)  # it holds nothing yet that is worth storing
             await worker.stop()
             raise
         return worker

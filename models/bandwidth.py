@@ -11,7 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,25 +66,25 @@ class Timed:
     cards: Mapping[str, Speeds] = field(default_factory=dict)
 
 
-def timed(cache: Path, command: Sequence[str] = ()) -> Timed:
+def timed(cache: Path, command: Sequence[str] = (), memory: Callable[[int], float] | None = None) -> Timed:
     """The speeds of this machine: from `cache`/bandwidth.json if it is of this processor, number of cores and
-    engine, else measured within about two seconds and stored there. Blocks; to be called in a thread.
+    engine, else measured within about three seconds and stored there. Blocks; to be called in a thread.
 
     `command` starts the child that times the kernels; where it fails, memory's speed alone has to do, and
-    nothing is stored.
+    nothing is stored. `memory` tells what so many threads read in a second (`streamed`).
     """
     path, name = cache / FILE, _name()
     stored = _stored(path, name)
     if stored is not None:
         return stored
-    threads = hardware.usable_cores()
-    bandwidth = max(streamed(1), streamed(threads)) if threads > 1 else streamed(1)
-    devices = _devices(command or _child())
-    if not devices:
+    threads, read = hardware.usable_cores(), memory or streamed
+    bandwidth = max(read(count) for count in {1, threads})
+    try:
+        first, *others = _devices(command or _child())
+        cards = {str(row["name"]): _speeds(row, 0.0) for row in others}
+        found = Timed(_speeds(first, bandwidth), cards)
+    except (ValueError, KeyError, TypeError):
         return Timed(Speeds(bandwidth))
-    found = Timed(
-        _speeds(devices[0], bandwidth), {str(row["name"]): _speeds(row, 0.0) for row in devices[1:]}
-    )
     _store(path, name, found)
     return found
 
@@ -143,8 +144,12 @@ def _devices(command: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _speeds(row: Mapping[str, Any], bandwidth: float) -> Speeds:
+    """ValueError, KeyError or TypeError for a row that is not as it should be."""
     rates = {str(kind): float(rate) for kind, rate in dict(row["rates"]).items()}
-    return Speeds(float(bandwidth), rates, float(row["layer"]))
+    found = Speeds(float(bandwidth), rates, float(row["layer"]))
+    if not rates or min(*rates.values(), found.layer + 1e-12, found.bandwidth + 1e-12) <= 0:
+        raise ValueError("a speed is not more than nothing")
+    return found
 
 
 def _name() -> str:
@@ -188,4 +193,5 @@ def _store(path: Path, name: str, found: Timed) -> None:
         partial.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
         partial.replace(path)
     except OSError:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()

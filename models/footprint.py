@@ -20,8 +20,8 @@ _VOCABULARY_BYTES = 4 << 20, 330
 """The library's tables of tokens and merges, measured: always, and for each token."""
 
 _REPACKED = {
-    "x86": ("Q4_0", "Q4_K", "IQ4_NL"),
-    "arm": ("Q4_0", "Q4_K", "Q5_K", "Q6_K", "Q8_0", "IQ4_NL"),
+    "x86": ("Q4_0", "Q4_K", "IQ4_NL", "MXFP4"),
+    "arm": ("Q4_0", "Q4_K", "Q5_K", "Q6_K", "Q8_0", "IQ4_NL", "MXFP4"),
 }
 """Tensor types of which the library makes a second copy in an order that suits the processor."""
 

@@ -49,6 +49,7 @@ def main(arguments: list[str]) -> int:
         return hand_over(path, PATIENCE)
     reading, writing = keep_protocol()
     fence.put_up()
+    os.makedirs(folder, 0o700, exist_ok=True)  # the machine may still be starting
     os.environ[reign.TAG] = tag
     os.environ.pop("PYTHONPATH", None)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import shutil
 import socket
 import threading
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from models.download import Pace, State
+from models.download_faults import full, goes_on, unexpected, unwritable
 from models.download_record import FULL, Piece, Record, Shelf
 from models.errors import EngineError, Field
 from models.hub import Hub, Located
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 PASSING = ("hub_unreachable", "hub_unavailable")
 """Codes of failures after which it is tried again."""
 
-_MB = 1 << 20
 _WINDOW = 5.0
 """Seconds of which the speed is told."""
 
@@ -102,8 +101,13 @@ class Transfer:
         except EngineError as error:
             self._end("paused" if error.code == "disk_full_for_model" else "failed", error)
         except OSError as error:
-            full = error.errno in FULL
-            self._end("paused" if full else "failed", self._full() if full else self._unwritable(error))
+            if error.errno in FULL:
+                self._end("paused", self._full())
+            else:
+                self._end("failed", unwritable(error, self._folder))
+        except Exception as error:  # noqa: BLE001 (the boundary of the thread)
+            _log.exception("a download ended unexpectedly")
+            self._end("failed", unexpected(error, self.record.wanted.title))
 
     # --- one file after the other -------------------------------------------------------------------
 
@@ -200,7 +204,7 @@ class Transfer:
                 self._hub.fetch(record.wanted.repository, record.revision, piece.name, begin) as response,
                 self._interruptible(response),
             ):
-                if not _goes_on(response, begin, piece.size):
+                if not goes_on(response, begin, piece.size):
                     part.reset()
                 if response.status_code == 416 or (response.status_code == 206 and begin != part.size):
                     continue
@@ -318,27 +322,13 @@ class Transfer:
         return sum(max(0, piece.size - _here(piece)) for piece in self.record.pieces)
 
     def _free(self) -> int:
-        return shutil.disk_usage(self._shelf.folder).free
+        try:
+            return shutil.disk_usage(self._shelf.folder).free
+        except OSError:
+            return 0
 
     def _full(self) -> EngineError:
-        try:
-            free = self._free()
-        except OSError:
-            free = 0
-        needed = self._needed() + self._pace.spare
-        return EngineError(
-            "disk_full_for_model",
-            title=self.record.wanted.title,
-            path=str(self._folder),
-            needed=needed,
-            free=free,
-            needed_mb=-(-needed // _MB),
-            free_mb=free // _MB,
-        )
-
-    def _unwritable(self, error: OSError) -> EngineError:
-        path = str(error.filename2 or error.filename or self._folder)
-        return EngineError("download_unwritable", path=path, reason=error.strerror or type(error).__name__)
+        return full(self.record.wanted.title, self._folder, self._needed() + self._pace.spare, self._free())
 
     # --- what is told and kept ----------------------------------------------------------------------
 
@@ -371,17 +361,3 @@ class Transfer:
 
 def _here(piece: Piece) -> int:
     return piece.size if piece.whole else piece.synced
-
-
-def _goes_on(response: httpx2.Response, begin: int, size: int) -> bool:
-    """Whether an answer begins where it should; False where the file has to be read from its first byte.
-    EngineError hub_unreachable, to try again, for one that cannot be of this file."""
-    host, headers = response.url.host, response.headers
-    if headers.get("Content-Encoding", "identity") != "identity":
-        raise EngineError("hub_unreachable", host=host, reason="the answer is compressed")
-    if response.status_code == 206:
-        found = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+|\*)", headers.get("Content-Range", ""))
-        return found is not None and int(found[1]) == begin and found[3] in ("*", str(size))
-    if response.status_code == 200 and headers.get("Content-Length", str(size)) != str(size):
-        raise EngineError("hub_unreachable", host=host, reason="the answer has another length")
-    return response.status_code == 200 and begin == 0

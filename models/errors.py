@@ -8,6 +8,7 @@ CODES = (
     "context_overflow",
     "cpu_features_missing",
     "disk_full_for_model",
+    "download_broken",
     "download_corrupt",
     "download_elsewhere",
     "download_gated",

@@ -13,7 +13,10 @@ import pytest
 from models.download import Download, Wanted
 from models.downloads import Downloads
 from models.errors import EngineError
+from models.hub import Hub
 from models.hub_files import File
+from runtime.errors import OrionError
+from runtime.providers.connection import HostRefused
 from tests.models.download_stage import QUICK, REPOSITORY, Stage, content, stage, wanted
 from tests.wire.hub import Misdeed
 
@@ -199,6 +202,30 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
         "hub_not_found",
         f"{REPOSITORY}/Other.gguf",
     )
+
+
+def test_a_token_that_cannot_be_read_ends_it_with_its_reason(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+
+    async def main(error: Exception) -> Download:
+        def token() -> str:
+            raise error
+
+        hub = Hub(
+            lambda: at.network.blocking_client("x", purpose="y"), at.hub.url, token, refused=HostRefused
+        )
+        downloads = Downloads(hub, at.folder, at.staging, lambda: None, at.pace)
+        await downloads.begin(wanted(NAME, DATA))
+        row = await at.end(downloads)
+        await downloads.close()
+        return row
+
+    with at.hub:
+        row = asyncio.run(main(OrionError("keyring_locked", fault="user", reason="locked")))
+        assert (row.state, row.code, row.fields) == ("failed", "keyring_locked", {"reason": "locked"})
+        row = asyncio.run(main(ZeroDivisionError()))
+        assert (row.state, row.code, row.fields) == ("failed", "download_broken", {"title": "Name"})
+    assert at.hub.requests == []
 
 
 def test_a_hub_without_checksums_is_not_trusted(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ async def _removed(engine: Engine) -> None:
 async def _sleeps(engine: Engine) -> bool:
     """Whether the agent's command runs in the container."""
     seen = await _there(engine)
-    if not seen:
+    if not seen or seen[0].status != "running":
         return False
     look = ["pgrep", "-fx", "sleep 600"]
     done = await engine.call(lambda client: seen[0].exec_run(look))

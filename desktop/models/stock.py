@@ -197,8 +197,12 @@ class Stock(QObject):
         self.take(self._bridge.ask(desk_models.models_menu), self.menu.emit)
 
     def _mark(self) -> None:
-        """Note on each download whether what came of it can be talked to, and was examined."""
-        talk = {model["name"]: bool(model["exam"]) for model in self.installed if model["kind"] in CHATS}
+        """Note on each download whether what came of it can be talked to and is not yet, and was examined."""
+        talk = {
+            model["name"]: bool(model["exam"])
+            for model in self.installed
+            if model["kind"] in CHATS and not model["default"]
+        }
         self.downloads = [
             row | {"chats": row["name"] in talk, "examined": talk.get(row["name"], False)}
             for row in self.downloads

@@ -11,6 +11,9 @@ from runtime.amounts import size
 Row = dict[str, Any]
 Tone = Literal["good", "careful", "bad", "none"]
 
+_SHORT = 12
+"""Letters of a fact that stays on one line."""
+
 WORDS_PER_TOKEN = 0.75
 """English words in a token of today's vocabularies, about."""
 
@@ -99,8 +102,9 @@ def download_size(variant: Row) -> str:
 
 
 def facts(*parts: str) -> str:
-    """Short facts on one line."""
-    return "\u00a0\u00a0·  ".join(part for part in parts if part)
+    """Short facts on one line, which may be broken after a dot but not within a figure."""
+    kept = (part.replace(" ", "\u00a0") if len(part) <= _SHORT else part for part in parts if part)
+    return "\u00a0\u00a0·  ".join(kept)
 
 
 def abilities(card: Row) -> list[tuple[str, str]]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QApplication,
     QFileDialog,
     QFrame,
     QHBoxLayout,
@@ -25,6 +22,7 @@ from desktop.models.card_list import CardList
 from desktop.models.doings import Doings
 from desktop.models.import_panel import ImportPanel
 from desktop.models.installed_card import InstalledCard
+from desktop.models.keyboard import keeping_keyboard
 from desktop.models.offer_card import OfferCard
 from desktop.models.question_bar import QuestionBar
 from desktop.models.search_section import SearchSection
@@ -234,7 +232,7 @@ class ModelsPage(QWidget):
     def _on_moved(self) -> None:
         """Downloads or the exam went on: draw what shows how far they are."""
         stock = self.stock
-        with self._keeping_keyboard():
+        with keeping_keyboard(self):
             self.activity.show_now(stock.downloads, stock.run, stock.title_of(stock.examining))
             self.installed.redraw()
             self.advice.redraw()
@@ -288,7 +286,7 @@ class ModelsPage(QWidget):
 
     def _show_section(self) -> None:
         """Show the part that was chosen, or what there is to say in its place."""
-        with self._keeping_keyboard():
+        with keeping_keyboard(self):
             self._draw_section(self.tabs.current, self.stock)
 
     def _draw_section(self, section: str, stock: Stock) -> None:
@@ -344,14 +342,6 @@ class ModelsPage(QWidget):
         if paths := _paths(event):
             event.acceptProposedAction()
             self.doings.plan(paths)
-
-    @contextmanager
-    def _keeping_keyboard(self) -> Iterator[None]:
-        """Keep the keyboard on the page where what had it goes."""
-        had = self.isAncestorOf(QApplication.focusWidget())
-        yield
-        if had and not self.isAncestorOf(QApplication.focusWidget()):
-            self.setFocus()
 
     def _say(self, words: str, *, quietly: bool = False) -> None:
         """Tell it to who reads and who listens; `quietly` where what is seen says it already."""

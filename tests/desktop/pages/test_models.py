@@ -205,6 +205,7 @@ def test_a_download_is_paused_resumed_and_stopped(
 def test_what_has_come_is_said_and_can_be_examined(
     qtbot: QtBot, page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
 ) -> None:
+    bridge.answers["models_here"] = rows.here(rows.installed(), rows.stronger(exam=None))
     shelf.downloads = [rows.download()]
     page.refresh()
     shelf.settle()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from models.gguf import Header
@@ -51,11 +51,11 @@ _TABLE_BITS = {
 }
 """Bits of a number in the table of tokens where it is not the output too; 8.5 for other quantisations."""
 
-_USUAL_BITS = 4.9
-"""Bits of a number in files as they are mostly offered (Q4_K_M)."""
+_SUPER = 256
+"""Numbers of a row that forms with a K are made of; rows of another length are stored in other forms."""
 
-_BY_BITS = ((3.2, "Q2_K"), (4.4, "Q3_K_M"), (5.4, "Q4_K_M"), (6.2, "Q5_K_M"), (7.5, "Q6_K"), (10.0, "Q8_0"))
-"""Up to how many bits a number a file is taken for which quantisation."""
+_ODD: dict[str, float] = {"Q5_0": 0.45, "Q8_0": 0.37, "Q6_K": 0.11, "Q4_K": 0.07}
+"""The mixture Q4_K_M of a network whose width is no multiple of _SUPER."""
 
 QUANTISATIONS = tuple(_MIXTURES)
 """The quantisations whose footprint can be told without the file."""
@@ -134,7 +134,8 @@ def of_shape(shape: Shape, size: int, quantisation: str, window: int, share: flo
     `share` (of a mixture of experts), trained for a `window`."""
     table = shape.vocabulary * shape.embedding * _TABLE_BITS.get(quantisation, 8.5) / 8
     inner = max(0.0, size - table)
-    mixture = _MIXTURES[quantisation]
+    odd = quantisation == "Q4_K_M" and shape.embedding % _SUPER
+    mixture = _ODD if odd else _MIXTURES[quantisation]
     passed = size if shape.tied else inner
     return Load(
         layers=shape.layers,
@@ -149,18 +150,6 @@ def of_shape(shape: Shape, size: int, quantisation: str, window: int, share: flo
         matrices={kind: int(inner * part) for kind, part in mixture.items()},
         reads={kind: int(passed * share * part) for kind, part in mixture.items()},
     )
-
-
-def of_size(size: int, parameters: float = 0.0, trained: int = 0) -> Load:
-    """A rough load of a model of which nothing is known but its bytes and perhaps how many `parameters` it
-    has: with the measures that dense networks of that size have."""
-    parameters = parameters or 8 * size / _USUAL_BITS
-    bits, part = 8 * size / parameters, parameters / 8e9
-    quantisation = next((name for most, name in _BY_BITS if bits <= most), "F16")
-    layers, embedding = max(8, round(32 * part**0.33)), max(256, round(4096 * part**0.33))
-    shape = Shape(layers, embedding, 3 * embedding, max(4, embedding // 128), 8, 128, 128 << 10)
-    shape = replace(shape, key=max(32, round(128 * min(1.0, part**0.2))))
-    return of_shape(shape, size, quantisation, trained)
 
 
 def memory(load: Load, window: int, batch: int = CHUNK) -> int:

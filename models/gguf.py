@@ -92,7 +92,7 @@ class Header:
 
     @property
     def name(self) -> str:
-        return str(self.metadata.get("general.name", "")) or self.path.stem
+        return str(self.metadata.get("general.name", "")) or shards.stem_of(self.path)
 
     @property
     def chat_template(self) -> str:

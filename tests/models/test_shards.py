@@ -166,6 +166,12 @@ def test_the_library_lists_parts_once_and_a_broken_set_with_its_fault(tmp_path: 
         library.find("tiny")
 
 
+def test_a_model_without_a_name_is_called_after_its_files(tmp_path: Path) -> None:
+    unnamed = {key: value for key, value in gguf_file.METADATA.items() if key != "general.name"}
+    parts = split(gguf_file.whole(tmp_path / "w.bin", unnamed), tmp_path, 2, name="tiny")
+    assert read_header(parts[1]).name == inspect(parts[0]).title == "tiny"
+
+
 def test_a_change_of_a_later_part_is_noticed(tmp_path: Path) -> None:
     made = tiny(tmp_path)
     library = Library((tmp_path,))

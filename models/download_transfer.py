@@ -131,11 +131,15 @@ class Transfer:
         raise EngineError("download_corrupt", name=piece.name)
 
     def _look(self, index: int) -> Located:
-        """What the hub says of a file. Where the pinned commit is gone, everything begins anew, once."""
-        name, record = self.record.pieces[index].name, self.record
+        """What the hub says of a file. Where the pinned commit is gone, everything begins anew, once; a mirror
+        that does not answer this question is not asked it where hash and size are known."""
+        piece, record = self.record.pieces[index], self.record
+        name = piece.name
         try:
             return self._hub.look(record.wanted.repository, record.revision, name)
         except EngineError as error:
+            if error.code == "hub_unusable" and piece.sha256 and piece.size >= 0:
+                return Located("", piece.size, piece.sha256, "")
             if not error.fields.get("revision") or not record.commit or self._forgot:
                 raise
             self._forgot = True

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import httpx2
 
 HOME = "https://huggingface.co"
-OURSELVES = "orion-desktop"
 SILENCE = 30.0
 """Seconds without a byte after which a connection counts as lost."""
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _MOST_FILES = 5000
+_PLAIN = {"Accept-Encoding": "identity"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,9 @@ class Hub:
     def search(self, words: str, limit: int = 20) -> list[Found]:
         """Repositories with GGUF files whose names have all `words`, the most downloaded first."""
         with self._asking(words):
-            from huggingface_hub import HfApi
+            from huggingface_hub.hf_api import HfApi
 
-            listed = HfApi(self.endpoint, token=False, library_name=OURSELVES).list_models(
+            listed = HfApi(self.endpoint, token=False).list_models(
                 filter="gguf",
                 search=words,
                 sort="downloads",
@@ -123,10 +123,10 @@ class Hub:
     def describe(self, repository: str, revision: str = "main") -> Described:
         """What lies in a repository. A name that no repository can have is hub_not_found."""
         with self._asking(repository):
-            from huggingface_hub import HfApi
+            from huggingface_hub.hf_api import HfApi
 
             self._check(repository)
-            api = HfApi(self.endpoint, token=False, library_name=OURSELVES)
+            api = HfApi(self.endpoint, token=False)
             info = api.model_info(repository, revision=revision, files_metadata=True)
             files = tuple(_files((info.siblings or [])[:_MOST_FILES]))
             return Described(
@@ -142,7 +142,7 @@ class Hub:
 
     def place(self, repository: str, revision: str, file: str) -> str:
         """The address of a file."""
-        from huggingface_hub import hf_hub_url
+        from huggingface_hub.file_download import hf_hub_url
 
         self._check(repository)
         return hf_hub_url(repository, file, revision=revision, endpoint=self.endpoint)
@@ -157,8 +157,7 @@ class Hub:
         url = self.place(repository, revision, file)
         commit = ""
         for _number in range(MOST_REDIRECTS):
-            asked = {"User-Agent": OURSELVES, "Accept-Encoding": "identity"}
-            response = self._session.request("HEAD", url, headers=asked, follow_redirects=False)
+            response = self._session.request("HEAD", url, headers=_PLAIN, follow_redirects=False)
             if response.status_code >= 400:
                 raise self._refusal(response, repository, file)
             told = response.headers
@@ -175,9 +174,7 @@ class Hub:
         redirects. Not by the library's own function for this: that one waits out of sight, cannot be stopped
         within ten megabytes, and looks neither at Content-Range nor at what a server sends too much.
         """
-        headers = {"User-Agent": OURSELVES, "Accept-Encoding": "identity"}
-        if begin:
-            headers["Range"] = f"bytes={begin}-"
+        headers = {**_PLAIN, **({"Range": f"bytes={begin}-"} if begin else {})}
         url = self.place(repository, revision, file)
         for _number in range(MOST_REDIRECTS):
             with self._session.stream("GET", url, headers, timeout=SILENCE) as response:

@@ -20,6 +20,7 @@ BUSY = (408, 425, 429)
 LONGEST = 3600
 """Seconds that a host may ask to be left alone for; it is asked again then, whatever it said."""
 
+OURSELVES = "orion-desktop"
 TIMEOUT = 20.0
 CONNECTING = 8.0
 """Seconds; a download that is paused in the middle of connecting waits for them."""
@@ -115,8 +116,11 @@ class HubSession:
             return self._made
 
     def _dressed(self, url: str, headers: Any) -> dict[str, str]:
-        """The headers with the token where the host is the hub's own, without any elsewhere."""
-        kept = {name: value for name, value in dict(headers or {}).items() if name.lower() != "authorization"}
+        """The headers with the token where the host is the hub's own, without any elsewhere. The library
+        would tell of this machine in User-Agent."""
+        own = ("authorization", "user-agent")
+        kept = {name: value for name, value in dict(headers or {}).items() if name.lower() not in own}
+        kept["User-Agent"] = OURSELVES
         token = self._token() if _origin(url) == self._origin else ""
         return {**kept, "Authorization": f"Bearer {token}"} if token else kept
 
@@ -201,6 +205,6 @@ def _session() -> HubSession:
 @functools.cache
 def _lend() -> None:
     """Once in a process: the library has one place for a client."""
-    import huggingface_hub
+    from huggingface_hub.utils import set_client_factory
 
-    huggingface_hub.set_client_factory(lambda: cast("httpx2.Client", _Lent()))
+    set_client_factory(lambda: cast("httpx2.Client", _Lent()))

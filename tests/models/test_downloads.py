@@ -236,6 +236,14 @@ def test_a_hub_without_checksums_is_not_trusted(tmp_path: Path) -> None:
     assert (row.state, row.code) == ("failed", "download_unverified")
 
 
+def test_a_mirror_that_knows_no_question_before_the_file_is_taken_at_its_files(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+    at.hub.misdeeds.append(Misdeed("status", "head", status=405, times=9))
+    assert fetch(at, wanted(NAME, DATA, hashed=False)).code == "hub_unusable"
+    assert fetch(at).state == "done"
+    assert whole(at)
+
+
 def test_a_small_file_is_checked_by_the_hash_that_git_gives_it(tmp_path: Path) -> None:
     text = b'{"model_type": "whisper"}\n'
     at = stage(tmp_path, {"config.json": text})

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import resources
+from runtime import model_folders
 from runtime.connections import connect
 from runtime.errors import OrionError
 from runtime.exam_record import ExamRecord
@@ -165,9 +166,7 @@ class Runtime:
     @cached_property
     def library(self) -> Library:
         """The model files on this machine."""
-        from runtime.model_folders import library
-
-        return library(self.home, lambda: self.settings.models.folders)
+        return model_folders.library(self.home, lambda: self.settings.models.folders)
 
     @cached_property
     def shelf(self) -> ModelShelf:
@@ -358,6 +357,7 @@ class Runtime:
         """What keeps this program from working as it should, as codes and fields."""
         found = [*self._faults, *self.profiles.notices(), *self.spending.notices()]
         found += self.network.notices() + self.keys.notices() + self.exams.notices()
+        found += model_folders.notices(self.home)
         if (name := self.settings.agent.profile) in self.profiles.names():
             found += self.registry.notices(self.profiles.get(name))
         if not os.access(self.home.root, os.W_OK):

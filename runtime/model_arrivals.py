@@ -101,7 +101,10 @@ class Arrivals:
         return {"step": step, "downloads": rows}
 
     async def go_on(self) -> None:
-        """Take up what ran when the program ended."""
+        """Take up what ran when the program ended, and clear away what imports left that were cut off."""
+        from models.transfer import sweep
+
+        await asyncio.to_thread(sweep, self._home.weights)
         if self._home.downloads.is_dir():
             await (await self._downloads()).go_on()
 

@@ -84,11 +84,11 @@ class ExamRoom:
     async def stop(self) -> None:
         """End the exam that runs; nothing is kept of it. Returns when its engine is gone."""
         task, self._task = self._task, None
+        if self._run is not None and self._run.state == "running":
+            self._tell(state="stopped")
         if task is not None:
             task.cancel()
             await asyncio.wait([task])
-        if self._run is not None and self._run.state == "running":
-            self._tell(state="stopped")
 
     async def _examine(self, model: ModelFile) -> None:
         try:

@@ -8,9 +8,22 @@ from typing import TYPE_CHECKING
 
 import resources
 from runtime.paths import Home
+from runtime.profiles import Notice
 
 if TYPE_CHECKING:
     from models.library import Library
+
+
+def notices(home: Home) -> list[Notice]:
+    """Code and fields of what keeps the list of files that are used where they lie from being read."""
+    from models.errors import EngineError
+    from models.references import References
+
+    try:
+        References(home.models_file).check()
+    except EngineError as error:
+        return [(error.code, error.fields)]
+    return []
 
 
 def library(home: Home, folders: Callable[[], Iterable[str]]) -> Library:

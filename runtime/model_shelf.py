@@ -238,7 +238,7 @@ class ModelShelf:
     def _made_cards(self, machine: Machine) -> Cards:
         here = [(part, model.name) for model in self._runtime.library.list() for part in model.parts]
         for folder in recognisers(self._speech_folders):
-            here += [(file, folder.name) for file in folder.iterdir()]
+            here += [(Path(folder.name, file.name), folder.name) for file in folder.iterdir()]
         return Cards(self._catalogue, machine, here)
 
     @property

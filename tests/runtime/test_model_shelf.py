@@ -13,6 +13,7 @@ import pytest
 from runtime.assemble import Runtime, assemble
 from runtime.errors import OrionError
 from runtime.messages import JsonObject
+from runtime.voice_setup import recogniser_folder
 from tests.runtime.model_stage import CATALOGUED, REPOSITORY, bundled, model, settle, tiny_hub
 from tests.wire.hub import HubServer, Misdeed
 
@@ -136,6 +137,21 @@ def test_a_model_of_the_catalogue_comes_by_its_short_name(fresh_home: Path, tmp_
         assert titles[row["name"]] == "Qwen3 0.6B"
 
     with tiny_hub(tmp_path) as hub:
+        run(fresh_home, work, hub)
+
+
+def test_a_recogniser_of_speech_comes_to_where_voice_looks_for_it(fresh_home: Path) -> None:
+    repository = "Systran/faster-whisper-tiny"
+    names = ("model.bin", "config.json", "tokenizer.json", "vocabulary.txt")
+
+    async def work(runtime: Runtime) -> None:
+        row = await fetched(runtime, repository)
+        assert (row["state"], row["name"], row["kind"]) == ("done", "faster-whisper-tiny", "speech")
+        folder = recogniser_folder(row["name"], runtime.home)
+        assert {path.name for path in folder.iterdir()} == set(names)
+        assert (await runtime.shelf.info(repository))["variants"][0]["installed"] == row["name"]
+
+    with HubServer({repository: {name: name.encode() * 50 for name in names}}) as hub:
         run(fresh_home, work, hub)
 
 

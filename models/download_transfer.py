@@ -131,8 +131,8 @@ class Transfer:
         raise EngineError("download_corrupt", name=piece.name)
 
     def _look(self, index: int) -> Located:
-        """What the hub says of a file. Where the pinned commit is gone, everything begins anew, once; a mirror
-        that does not answer this question is not asked it where hash and size are known."""
+        """What the hub says of a file. Where the pinned commit is gone, everything begins anew, once. A
+        mirror that does not know this question is not asked it where hash and size are known."""
         piece, record = self.record.pieces[index], self.record
         name = piece.name
         try:

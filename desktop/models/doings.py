@@ -189,7 +189,7 @@ class Doings(QObject):
             origin,
             careful=False,
         )
-        self._question.offer_link(_("Read the licence in the browser"), card["licence_url"])
+        self._question.offer_link(_("Read the licence"), card["licence_url"])
 
     def _ask_host(self, host: str, run: Callable[[], object], origin: QWidget) -> None:
         words = _(

@@ -96,9 +96,9 @@ class InstalledCard(QFrame):
         broken = bool(model["error"])
         self.fault.setText(sentence(model["error"], **model["fields"]) if broken else "")
         self.fault.setVisible(broken)
-        self.foot.fit.show_fit(None if broken else model["fit"])
+        self.foot.fit.show_fit(None if broken else _as_measured(model))
         self._show_buttons(title, broken)
-        self.setAccessibleName(facts(title, self.state.text(), fit_words(model["fit"])))
+        self.setAccessibleName(facts(title, self.state.text(), fit_words(_as_measured(model))))
 
     def on_examine(self) -> None:
         """Examine it, or go to the exam that it sits."""
@@ -137,9 +137,8 @@ class InstalledCard(QFrame):
             if roles
             else _("Not good enough for any role")
         )
-        speed = _("{count} tokens a second, measured").format(count=f"{exam['tokens_per_second']:.0f}")
         when = time.strftime("%x", time.localtime(exam["when"]))
-        self.exam.setText(facts(good, speed, _("examined on {day}").format(day=when)))
+        self.exam.setText(facts(good, _("examined on {day}").format(day=when)))
 
     def _show_buttons(self, title: str, broken: bool) -> None:
         model, exam = self._model, self._model["exam"]
@@ -159,3 +158,11 @@ class InstalledCard(QFrame):
             (self.examine if chats else self.delete).setFocus()
         self.use.setVisible(usable)
         self.foot.arrange()
+
+
+def _as_measured(model: Row) -> Row | None:
+    """The fit of a model with the speed of its exam, where it sat one, in the place of the estimate."""
+    fit, exam = model["fit"], model["exam"]
+    if not fit or not exam or not exam["tokens_per_second"]:
+        return fit  # type: ignore[no-any-return]
+    return {**fit, "tokens_per_second": exam["tokens_per_second"], "measured": True}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.notices import announce
 from desktop.parts import button, label
@@ -22,6 +22,9 @@ class QuestionBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("question")
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self._address = ""
         self.title = label("", "section", wrap=True)
         self.question = Question()
@@ -32,8 +35,11 @@ class QuestionBar(QFrame):
         column.setContentsMargins(spacing(5), spacing(4), spacing(5), spacing(4))
         column.setSpacing(spacing(2))
         column.addWidget(self.title)
-        column.addWidget(self.link, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.question)
+        inside = self.question.layout()
+        assert isinstance(inside, QVBoxLayout)
+        inside.insertWidget(1, self.link, 0, Qt.AlignmentFlag.AlignLeft)
+        QWidget.setTabOrder(self.link, self.question.yes)
         QWidget.setTabOrder(self.question.yes, self.question.no)
         self.hide()
 

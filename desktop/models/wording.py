@@ -11,7 +11,7 @@ from runtime.amounts import size
 Row = dict[str, Any]
 Tone = Literal["good", "careful", "bad", "none"]
 
-_SHORT = 12
+_SHORT = 16
 """Letters of a fact that stays on one line."""
 
 WORDS_PER_TOKEN = 0.75
@@ -54,7 +54,12 @@ def fit_details(fit: Row | None) -> str:
         )
     ]
     if fit["tokens_per_second"]:
-        told.append(_("Speed: about {count} tokens a second").format(count=_few(fit["tokens_per_second"])))
+        speed = (
+            _("Speed: {count} tokens a second, measured")
+            if fit.get("measured")
+            else _("Speed: about {count} tokens a second")
+        )
+        told.append(speed.format(count=_few(fit["tokens_per_second"])))
     if fit["window"]:
         told.append(_("Window: {window}").format(window=window_words(fit["window"])))
     if fit.get("gpu_layers"):
@@ -68,6 +73,8 @@ def _speed(fit: Row) -> str:
     rate = float(fit["tokens_per_second"] or 0) * WORDS_PER_TOKEN
     if not rate:
         return ""
+    if fit.get("measured"):
+        return _(", {count} words a second in the exam").format(count=_few(rate))
     if rate < 1:
         return _(", less than a word a second")
     count = round(rate)

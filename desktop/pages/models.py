@@ -108,6 +108,7 @@ class ModelsPage(QWidget):
         whole.addWidget(self.question)
         self.setFocusProxy(self.tabs.buttons["installed"])
         self.drop.setObjectName("drop")
+        self.drop.setProperty("role", "cardtitle")
         self.drop.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.drop.setWordWrap(True)
         self.drop.hide()

@@ -22,6 +22,9 @@ _MOST_FOLDERS = 20_000
 _SETTLED = 3.0
 """Seconds after which a folder's time of change tells every further change; FAT counts in steps of two."""
 
+_STALE = 60.0
+"""Seconds after which a folder is read again all the same: some file systems keep no such time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -48,8 +51,8 @@ class _Folder:
 
 
 class Walk:
-    """Reads folders and remembers what they hold until their time of change differs. What has a name that
-    begins with a dot is passed over: there lies what is not whole yet."""
+    """Reads folders and remembers what they hold until their time of change differs, for a minute at most.
+    What has a name that begins with a dot is passed over: there lies what is not whole yet."""
 
     def __init__(self) -> None:
         self._known: dict[Path, _Folder] = {}
@@ -93,7 +96,10 @@ class Walk:
 
     def _folder(self, path: Path, changed: int) -> _Folder:
         known = self._known.get(path)
-        if known is None or known.changed != changed or known.read < changed / 1e9 + _SETTLED:
+        settled = (
+            known is not None and changed / 1e9 + _SETTLED < known.read < time.time() < known.read + _STALE
+        )
+        if known is None or known.changed != changed or not settled:
             known = _read(path, changed)
             self._known[path] = known
         return known

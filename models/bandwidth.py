@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from models import hardware
+from models.graphics import Card
 from models.worker_process import default_command
 
 VERSION = 1
 FILE = "bandwidth.json"
 
-_BYTES = 96 << 20
-"""What each thread compares at a time: more than the caches of nearly all processors."""
+_BYTES, _LEAST = 192 << 20, 8 << 20
+"""What all threads compare at a time, more than the caches of nearly all processors, and each at least."""
 
 _ROUNDS, _PATIENCE = 8, 0.4
 _CHILD_SECONDS = 30.0
@@ -58,6 +59,10 @@ class Speeds:
         return min(joined, max(self.bandwidth, alone / threads))
 
 
+UNTIMED = Speeds(200e9)
+"""A card that could not be timed is taken for one of the slowest that have memory of their own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timed:
     """What was found of this machine: its processor, and cards by their names."""
@@ -81,7 +86,7 @@ def timed(cache: Path, command: Sequence[str] = (), memory: Callable[[int], floa
     bandwidth = max(read(count) for count in {1, threads})
     try:
         first, *others = _devices(command or _child())
-        cards = {str(row["name"]): _speeds(row, 0.0) for row in others}
+        cards = {str(row["name"]): _card(row) for row in others}
         found = Timed(_speeds(first, bandwidth), cards)
     except (ValueError, KeyError, TypeError):
         return Timed(Speeds(bandwidth))
@@ -89,12 +94,13 @@ def timed(cache: Path, command: Sequence[str] = (), memory: Callable[[int], floa
     return found
 
 
-def streamed(threads: int, size: int = _BYTES) -> float:
+def streamed(threads: int, size: int = 0) -> float:
     """Bytes a second that so many threads read: the second best of some rounds, since what else runs here can
-    only slow one down and a clock may slip once. Of one thread its own time is taken."""
+    only slow one down and a clock may slip once. Of one thread its own time is taken. `size` are the bytes of
+    each thread."""
     compare = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None).memcmp
     compare.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-    half = size // 2
+    half = (size or max(_LEAST, _BYTES // threads)) // 2
     pairs = [(ctypes.create_string_buffer(half), ctypes.create_string_buffer(half)) for _ in range(threads)]
     for pair in pairs:
         for buffer in pair:
@@ -120,10 +126,10 @@ def _together(compare: Any, pairs: Sequence[tuple[Any, Any]], half: int) -> None
         worker.join()
 
 
-def free_on_cards(command: Sequence[str] = ()) -> dict[str, int]:
-    """Bytes that are free on each card now, by its name. Blocks for a fraction of a second."""
-    rows = _devices((*(command or _child()), "list"))
-    return {str(row["name"]): int(row["free"]) for row in rows if row.get("card")}
+def cards_now(command: Sequence[str] = ()) -> tuple[Card, ...]:
+    """The cards with what is free on them now. Blocks for a fraction of a second."""
+    rows = [row for row in _devices((*(command or _child()), "list")) if row.get("card")]
+    return tuple(Card(str(row["name"]), int(row["free"]), bool(row.get("shared"))) for row in rows)
 
 
 def _child() -> tuple[str, ...]:
@@ -150,6 +156,13 @@ def _speeds(row: Mapping[str, Any], bandwidth: float) -> Speeds:
     if not rates or min(*rates.values(), found.layer + 1e-12, found.bandwidth + 1e-12) <= 0:
         raise ValueError("a speed is not more than nothing")
     return found
+
+
+def _card(row: Mapping[str, Any]) -> Speeds:
+    try:
+        return _speeds(row, 0.0)
+    except ValueError:
+        return UNTIMED
 
 
 def _name() -> str:

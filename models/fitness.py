@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Literal
 
 from models import bandwidth, footprint, hardware
-from models.bandwidth import Speeds, Timed
+from models.bandwidth import UNTIMED, Speeds
 from models.catalogue import Entry, Kind, Variant
 from models.errors import Field
 from models.fit import COMFORTABLE, longest
 from models.footprint import Load
-from models.graphics import CARD_BATCH, Card, room_on
+from models.graphics import CARD_BATCH, Card, beyond, room_on
 
 Verdict = Literal["good", "tight", "slow", "too_large", "no_disk"]
 
@@ -39,9 +39,6 @@ _LAYER = 3.3
 _SPOKEN = 512
 """Tokens of a conversation, of which keys and values are read, for which a speed is told."""
 
-_CARD_BYTES = 200e9
-"""Bytes a second of a card that could not be timed: the slowest ones with memory of their own."""
-
 _OTHER_MEMORY = 1.4, 200 << 20
 """What a model of another kind, such as a recogniser of speech, takes: times its files, and more."""
 
@@ -60,12 +57,11 @@ class Machine:
 
     @classmethod
     def look(cls, folder: Path, cache: Path) -> Machine:
-        """This machine; `folder` is where models lie, speeds are kept in `cache`. Blocks, about two seconds
+        """This machine; `folder` is where models lie, speeds are kept in `cache`. Blocks, about three seconds
         the first time; to be called in a thread."""
         timed = bandwidth.timed(cache)
-        free = bandwidth.free_on_cards() if timed.cards else {}
-        cards = tuple(Card(name, size) for name, size in free.items())
-        return _machine(cards, folder, timed)
+        cards = bandwidth.cards_now() if timed.cards else ()
+        return cls(hardware.look(), cards, disk_free(folder), timed.processor, timed.cards)
 
     def again(self, folder: Path) -> Machine:
         """The same with the memory and the disk that are free now. Fast; cards are not asked again."""
@@ -115,7 +111,7 @@ class Pick:
 def fitness(load: Load, machine: Machine, window: int = WINDOW, disk_needed: int = 0) -> Fitness:
     """How `load` suits `machine`, with up to `window` tokens of context and `disk_needed` bytes to fetch."""
     batch = CARD_BATCH if machine.cards or load.beside else footprint.CHUNK
-    available = machine.hardware.memory_available + room_on(machine.cards)
+    available = machine.hardware.memory_available + beyond(machine.cards)
     target = min(window, load.trained or window)
     fitting = longest(load, target, available, batch) if load.known else target
     small = fitting < min(target, COMFORTABLE)
@@ -163,11 +159,8 @@ def tokens_per_second(load: Load, machine: Machine, layers: int = 0) -> float:
     there = min(1.0, layers / (load.layers + 1))
     seconds = (1 - there) * _seconds(load, machine.speeds, machine.cores)
     if there:
-        named = [machine.card_speeds.get(card.name) for card in machine.cards]
-        slowest = min(
-            (speeds or Speeds(_CARD_BYTES) for speeds in named), key=lambda speeds: speeds.rate("Q4_K")
-        )
-        seconds += there * _seconds(load, slowest, 1)
+        named = [machine.card_speeds.get(card.name, UNTIMED) for card in machine.cards]
+        seconds += there * _seconds(load, min(named, key=lambda speeds: speeds.rate("Q4_K")), 1)
     return 1 / seconds if seconds else 0.0
 
 
@@ -188,10 +181,6 @@ def disk_free(folder: Path) -> int:
             except OSError:
                 return 0
     return 0
-
-
-def _machine(cards: tuple[Card, ...], folder: Path, timed: Timed) -> Machine:
-    return Machine(hardware.look(), cards, disk_free(folder), timed.processor, timed.cards)
 
 
 def _memory(load: Load, window: int, batch: int) -> int:

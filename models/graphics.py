@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ CARD_BATCH = 512
 KINDS = (1, 2)
 """ggml_backend_dev_type of cards with memory of their own and of those that share it (ggml-backend.h)."""
 
+_INTEGRATED = 2
+
 _PART = 0.9
 """Part of a card's free memory that a model may take."""
 
@@ -25,10 +28,11 @@ _WORK_BYTES = 300 << 20
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A device with its free memory in bytes."""
+    """A device with its free memory in bytes. Memory that is `shared` is the machine's own."""
 
     name: str
     free: int
+    shared: bool = False
 
 
 def cards(api: Any) -> tuple[Card, ...]:
@@ -44,10 +48,12 @@ def cards(api: Any) -> tuple[Card, ...]:
     found: list[Card] = []
     for at in range(count()):
         device = get(at)
-        if kind(device) in KINDS:
+        sort = kind(device)
+        if sort in KINDS:
             free, total = ctypes.c_size_t(), ctypes.c_size_t()
             memory(device, ctypes.byref(free), ctypes.byref(total))
-            found.append(Card((name(device) or b"").decode("utf-8", "replace"), int(free.value)))
+            title = (name(device) or b"").decode("utf-8", "replace")
+            found.append(Card(title, int(free.value), is_shared(sort)))
     return tuple(found)
 
 
@@ -67,6 +73,17 @@ def layers(header: Header, window: int, asked: int, there: tuple[Card, ...]) -> 
 def room_on(there: tuple[Card, ...]) -> int:
     """Bytes of the cards `there` for weights, keys and values."""
     return max(0, usable(there) - _WORK_BYTES) if there else 0
+
+
+def beyond(there: tuple[Card, ...]) -> int:
+    """Bytes that the cards `there` have beside the machine's memory, as far as a model may take them."""
+    return usable(tuple(card for card in there if not card.shared))
+
+
+def is_shared(kind: int) -> bool:
+    """Whether a device of this ggml_backend_dev_type computes in the machine's own memory, as all of Apple's
+    do."""
+    return kind == _INTEGRATED or sys.platform == "darwin"
 
 
 def usable(there: tuple[Card, ...]) -> int:

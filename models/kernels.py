@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from models.errors import EngineError
 from models.gguf import TENSOR_TYPES
-from models.graphics import KINDS, native_function
+from models.graphics import KINDS, is_shared, native_function
 
 VERSION = 2
 """Of what this child says; a stored answer of another version is not used."""
@@ -83,7 +84,7 @@ class Bench:
         self._clock = time.thread_time if own and sys.platform != "win32" else time.perf_counter
         self._backend = self._call["ggml_backend_dev_init"](device, None)
         if not self._backend:
-            raise RuntimeError("the device cannot be opened")
+            raise EngineError("model_load_failed", path="", reason="a device cannot be opened")
         registry = self._call["ggml_backend_dev_backend_reg"](device)
         seek = self._call["ggml_backend_reg_get_proc_address"]
         place = seek(registry, b"ggml_backend_set_n_threads")
@@ -141,6 +142,8 @@ class Bench:
         held = call["ggml_backend_alloc_ctx_tensors_from_buft"](weights, buffers)
         try:
             if not held or not call["ggml_backend_dev_supports_op"](self._device, products[0]):
+                call["ggml_free"](room)
+                call["ggml_free"](data)
                 return 0.0
             self._fill(matrices)
             seconds = self._time(graph, (room, data), (vector,), self._plain)
@@ -193,12 +196,12 @@ class Bench:
 
 
 def timed(api: Any, clock: Callable[[], float] = time.monotonic) -> list[dict[str, Any]]:
-    """Every device: {name, card, free, rates: {type: bytes a second}, layer: seconds}, the processor (one
-    thread of it) first."""
+    """Every device: {name, card, free, shared, rates: {type: bytes a second}, layer: seconds}, the
+    processor (one thread of it) first. EngineError where one cannot be opened."""
     numbers = {name: number for number, (name, _block, _size) in TENSOR_TYPES.items()}
-    until, found = clock() + _PATIENCE, []
+    found = []
     for row, device in listed(api):
-        bench = Bench(api, device)
+        bench, until = Bench(api, device), clock() + _PATIENCE
         try:
             rates, layers = dict.fromkeys(KERNELS, 0.0), []
             for _ in range(_PASSES):
@@ -214,7 +217,8 @@ def timed(api: Any, clock: Callable[[], float] = time.monotonic) -> list[dict[st
 
 
 def listed(api: Any) -> list[tuple[dict[str, Any], int]]:
-    """The processor, then the cards that the library can compute on: {name, card, free} and the handle."""
+    """The processor, then the cards that the library can compute on: {name, card, free, shared}, the last as
+    in graphics.Card, and the handle."""
     call = {name: native_function(api, name, *kinds) for name, kinds in _FUNCTIONS.items()}
     found: list[tuple[dict[str, Any], int]] = []
     for at in range(call["ggml_backend_dev_count"]()):
@@ -225,7 +229,8 @@ def listed(api: Any) -> list[tuple[dict[str, Any], int]]:
         free, total = _Size(), _Size()
         call["ggml_backend_dev_memory"](device, ctypes.byref(free), ctypes.byref(total))
         name = (call["ggml_backend_dev_description"](device) or b"").decode("utf-8", "replace")
-        found.append(({"name": name, "card": kind != _CPU, "free": int(free.value)}, device))
+        row = {"name": name, "card": kind != _CPU, "free": int(free.value), "shared": is_shared(kind)}
+        found.append((row, device))
     return sorted(found, key=lambda pair: pair[0]["card"])
 
 
@@ -235,15 +240,14 @@ def main(arguments: list[str]) -> int:
     out = os.dup(1)
     os.dup2(2, 1)
     from models.bindings import Library
-    from models.errors import EngineError
 
     try:
         api = Library().api
+        only = arguments[:1] == ["list"]
+        devices = [row for row, _ in listed(api)] if only else timed(api)
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    only = arguments[:1] == ["list"]
-    devices = [row for row, _ in listed(api)] if only else timed(api)
     with os.fdopen(out, "w", encoding="ascii") as file:
         file.write(json.dumps({"version": VERSION, "devices": devices}) + "\n")
     return 0

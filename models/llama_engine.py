@@ -56,7 +56,7 @@ class LlamaEngine:
         threads = options.threads or hardware.usable_cores()
         there = graphics.cards(self._api) if options.gpu_layers else ()
         batch = options.batch or (graphics.CARD_BATCH if there or options.projector else CHUNK)
-        room = (options.ram_limit or hardware.memory_available()) + graphics.usable(there)
+        room = (options.ram_limit or hardware.memory_available()) + graphics.beyond(there)
         room -= _size(options.projector)
         fit = choose(header, options.window, options.window_cap, room, batch)
         on_card = graphics.layers(header, fit.window, options.gpu_layers, there)

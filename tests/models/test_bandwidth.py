@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from models.bandwidth import FILE, Timed, free_on_cards, streamed, timed
+from models.bandwidth import FILE, UNTIMED, Timed, cards_now, streamed, timed
+from models.graphics import Card
 from models.kernels import VERSION
 
 PROCESSOR = {"name": "p", "card": False, "free": 1, "rates": {"Q4_K": 5e9, "Q8_0": 6e9}, "layer": 1e-5}
@@ -37,7 +38,13 @@ def test_what_the_child_says_is_kept(tmp_path: Path) -> None:
     assert first.cards["c"].rate("Q4_K") == 9e10
     assert timed(tmp_path / "cache", command, memory) == first
     assert asked(tmp_path) == 1
-    assert free_on_cards(command) == {"c": 7}
+    assert cards_now(command) == (Card("c", 7),)
+
+
+def test_a_card_that_cannot_be_timed_is_a_slow_one_and_two_alike_are_two(tmp_path: Path) -> None:
+    command = child([PROCESSOR, CARD | {"rates": {}}, CARD | {"shared": True}], tmp_path)
+    assert timed(tmp_path, child([PROCESSOR, CARD | {"rates": {}}], tmp_path), memory).cards == {"c": UNTIMED}
+    assert cards_now(command) == (Card("c", 7), Card("c", 7, shared=True))
 
 
 def test_a_stored_file_that_does_not_hold_is_made_anew(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from models.bindings import Library
 from models.footprint import kv_bytes_per_token
 from models.generation import LoadOptions
 from models.gguf import Header, read_header
-from models.graphics import Card, cards, layers, usable
+from models.graphics import Card, beyond, cards, layers, usable
 from models.worker_client import LocalEngine
 from tests.models.conversation import answer, ask, play, user
 
@@ -41,6 +41,7 @@ def test_what_is_asked_counts_and_nothing_goes_to_no_card(header: Header) -> Non
     assert layers(header, 4096, 9999, card) == header.number("block_count") + 1
     assert layers(header, 4096, 9999, ()) == 0
     assert usable((Card("a", 10), Card("b", 20))) == 27
+    assert beyond((Card("a", 10), Card("b", 20, shared=True))) == 9
 
 
 def test_cards_are_read_from_the_library() -> None:
@@ -67,7 +68,7 @@ def test_cards_are_read_from_the_library() -> None:
         ggml_backend_dev_memory=Function(memory),
     )
     api = SimpleNamespace(_lib=native, llama_supports_gpu_offload=lambda: True)
-    assert cards(api) == (Card("A card", 5 * GB),)
+    assert [(card.name, card.free) for card in cards(api)] == [("A card", 5 * GB)]
     api.llama_supports_gpu_offload = lambda: False
     assert cards(api) == ()
 

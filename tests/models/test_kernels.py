@@ -45,4 +45,4 @@ def test_the_child_says_one_line() -> None:
     done = subprocess.run(command, capture_output=True, timeout=60, check=True)
     told = json.loads(done.stdout)
     assert told["version"] == VERSION
-    assert told["devices"][0].keys() == {"name", "card", "free"}
+    assert told["devices"][0].keys() == {"name", "card", "free", "shared"}

@@ -165,13 +165,15 @@ class Library:
         return distinct(found)
 
     def _first(self, places: builtins.list[Place]) -> Place:
-        """The first that answers; else the first broken one, whose fault is told."""
+        """The first that answers; else the first broken one of the program's or the user's, whose fault is
+        told."""
         broken: Place | None = None
         for place in places:
             file = self._inspected(place)
             if file.kind == "language" and not file.error:
                 return place
-            broken = broken or (place if file.error else None)
+            if broken is None and file.error and file.origin not in ("lmstudio", "ollama"):
+                broken = place
         if broken is None:
             raise EngineError("model_missing", path=str(self._folders[-1]))
         return broken

@@ -87,7 +87,7 @@ class Walk:
                     continue
                 met.add((status.st_dev, status.st_ino))
                 folder = self._folder(path, status.st_mtime_ns)
-            except OSError:
+            except (OSError, ValueError):
                 self._known.pop(path, None)
                 continue
             yield folder

@@ -195,6 +195,13 @@ def test_a_blob_that_is_missing_short_or_no_file_is_an_error(store: OllamaStore,
     assert library.list()[0].error == "model_file_not_gguf"
 
 
+def test_a_broken_entry_of_another_program_is_not_what_the_user_lacks(store: OllamaStore) -> None:
+    store.raw("registry.ollama.ai/library/evil/latest", "{")
+    with pytest.raises(EngineError) as caught:
+        store.library().find("bundled")
+    assert caught.value.code == "model_missing"
+
+
 def test_a_projector_that_is_gone_leaves_a_model_that_only_reads(store: OllamaStore, tmp_path: Path) -> None:
     told = store.blob(gguf_file.whole(tmp_path / "one.gguf"))
     gone = {"digest": "sha256:" + "b" * 64, "size": 3}

@@ -17,7 +17,7 @@ Card = TypeVar("Card", bound=QWidget)
 AT_FIRST = 8
 """Cards that are shown before one asks for more."""
 
-_AT_ONCE = 3
+_AT_ONCE = 2
 """Cards made in one go, so that the window stays awake."""
 
 
@@ -61,7 +61,9 @@ class CardList(QWidget, Generic[Card]):
 
     def redraw(self) -> None:
         """Draw the rows again, as something beside them has changed."""
-        self.show_rows(self._rows)
+        for place, row in enumerate(self._rows[: self._limit]):
+            if (card := self.cards.get(str(row[self._key]))) is not None:
+                self._draw(card, row, place)
 
     def on_more(self) -> None:
         """Show more of them; the keyboard goes on the first new one."""

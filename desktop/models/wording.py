@@ -122,14 +122,13 @@ def abilities(card: Row) -> list[tuple[str, str]]:
         ("reasoning", _("Reasoning"), _("Thinks before it answers: better on hard questions, and slower.")),
     )
     found = [(word, meaning) for key, word, meaning in known if card.get(key)]
-    kind = KINDS.get(card.get("kind", ""), "")
-    if card.get("kind") in ("embedding", "speech"):
-        found.append((_(kind), _KIND_MEANS[card["kind"]]()))
+    if (kind := card.get("kind", "")) in _KIND_MEANS:
+        found.append((kind_words(kind), _KIND_MEANS[kind]()))
     return found
 
 
-KINDS = {"language": "Language", "vision": "Pictures", "embedding": "Search", "speech": "Speech"}
-"""What the page calls the kinds of models, before translation."""
+KINDS = ("language", "vision", "embedding", "speech")
+"""The kinds of models, as the rows call them."""
 
 _KIND_MEANS = {
     "embedding": lambda: _("Finds texts by their meaning; it does not chat."),

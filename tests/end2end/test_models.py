@@ -189,6 +189,32 @@ def test_a_model_is_found_fetched_through_a_power_cut_examined_used_and_deleted(
     assert not [path for path in (fresh_home / "weights").rglob("*") if path.is_file()]
 
 
+def test_a_file_is_taken_in_by_the_dialog(
+    display: str, fresh_home: Path, hub: HubServer, tmp_path: Path
+) -> None:
+    del display
+    prepare(fresh_home, hub, "dark")
+    source = tmp_path / "wombat-135m.gguf"
+    source.write_bytes(next(resources.weights_dir().glob("SmolLM2*.gguf")).read_bytes())
+    with window(fresh_home) as person:
+        program = person.program
+        program.press("ctrl+m")
+        person.waits_for("Runs well here")
+        person.presses("Import…")
+        until("the dialog", lambda: person.sees("File name:"))
+        program.type(str(source))
+        program.press("Return")
+        person.waits_for("Import 1 model")
+        program.picture("82-models-import-dark")
+        person.button("Import")
+        program.press("space")
+        until("the copy", lambda: [*(fresh_home / "weights").rglob("wombat*.gguf")])
+        person.waits_for("Imported")
+        program.picture("83-models-imported-dark")
+    assert source.exists()
+    assert not hub.requests
+
+
 @pytest.mark.parametrize(("theme", "scale"), [("dark", 1.0), ("light", 2.0), ("dark", 2.0)])
 def test_the_page_is_whole_in_every_look(
     display: str, fresh_home: Path, hub: HubServer, theme: str, scale: float

@@ -102,7 +102,7 @@ def test_the_machine_and_its_models_are_shown(page: ModelsPage) -> None:
     assert bundled.state.text() == "In use"
     assert not bundled.use.isVisible()
     assert "Not examined yet" in bundled.exam.text()
-    assert stronger.foot.fit.words.text() == "Runs well here, about 14 words a second"
+    assert stronger.foot.fit.words.text() == "Runs well here, 16 words a second in the exam"
     assert stronger.use.isVisible()
     assert [badge.text() for badge in stronger.badges.badges] == [
         "Instructions",

@@ -209,9 +209,9 @@ class ModelShelf:
         await self._exams.stop()
 
     async def use(self, name: str, session: str = "") -> JsonObject:
-        """Let new conversations, or the stored `session`, use the model; a recogniser is what listens from
-        now on. The chosen row, with name and profile. Raises OrionError `model_unknown`,
-        `model_not_for_chat` (name)."""
+        """Let new conversations, or the stored `session`, use a model of this machine or of a service; a
+        recogniser is what listens from now on. The chosen row, with name, profile and, for a recogniser, the
+        kind "speech". Raises OrionError `model_unknown`, `model_not_for_chat` (name)."""
         return await self._uses.use(name, session)
 
     async def close(self) -> None:

@@ -100,7 +100,11 @@ class Uses:
             own = folder == resources.recogniser_dir()
             self._runtime.save_settings({"voice.recogniser": "" if own else folder.name})
             return {"name": folder.name, "profile": "", "kind": "speech"}
-        model = await self.find(name)
+        model = await asyncio.to_thread(self.here, name.removeprefix("local/"))
+        if model is None:
+            return await self._runtime.choose(name, session)
+        if model.error:
+            raise OrionError(model.error, **dict(model.fields))
         if model.kind != "language":
             raise OrionError("model_not_for_chat", name=model.name)
         return await self._runtime.choose(f"local/{model.name}", session)

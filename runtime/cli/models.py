@@ -39,10 +39,16 @@ Kind = Annotated[
 @app.command("list", help=_("List models, those on this machine first."))
 def list_models(
     profile: Annotated[str, typer.Option("--profile", "-p", help=_("Only those of this profile."))] = "",
+    here: Annotated[
+        bool,
+        typer.Option("--here", help=_("Everything on this machine, with fit and exams.")),
+    ] = False,
     json: Json = False,
 ) -> ExitCode:
     from runtime.cli import models_list
 
+    if here:
+        return models_list.show_here(Terminal(), as_json=json)
     return models_list.show_list(Terminal(), profile, as_json=json)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 from resources.sentences import sentence
 from resources.translation import _
+from runtime.amounts import size
+from runtime.cli import models_words as words
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.host import Host
 from runtime.cli.lookup import find_session
-from runtime.cli.terminal import Terminal, visible
-
-Row = dict[str, Any]
+from runtime.cli.models_words import Row
+from runtime.cli.terminal import Terminal, exact, visible
 
 
 def show_list(terminal: Terminal, profile: str, *, as_json: bool) -> ExitCode:
@@ -30,6 +30,41 @@ def show_list(terminal: Terminal, profile: str, *, as_json: bool) -> ExitCode:
     for reason in dict.fromkeys(sentence(row["error"], **row["fields"]) for row in rows if row["error"]):
         terminal.note(reason, "warn")
     return ExitCode.OK
+
+
+def show_here(terminal: Terminal, *, as_json: bool) -> ExitCode:
+    """Print everything on this machine, also what does not chat: how it runs, and what exams showed."""
+    with Host() as host:
+        rows = host.call(host.runtime.shelf.installed)
+    if as_json:
+        terminal.answer(json.dumps(rows, indent=2) + "\n")
+        return ExitCode.OK
+    for line in here(rows, terminal.width if terminal.out_tty else 10_000):
+        terminal.answer(line + "\n")
+    for reason in dict.fromkeys(sentence(row["error"], **row["fields"]) for row in rows if row["error"]):
+        terminal.note(reason, "warn")
+    return ExitCode.OK
+
+
+def here(rows: list[Row], width: int) -> Iterator[str]:
+    """One line a model of this machine: name, kind, size, who holds it, how it runs, and its exam."""
+    longest = min(max((len(row["name"]) for row in rows), default=0), words.NAME)
+    for row in rows:
+        facts = [row["kind"], row["quantisation"], size(int(row["size"])), _HELD[row["origin"]]()]
+        facts += [words.fitting(row["fit"])]
+        if row["kind"] in ("language", "vision") and not row["error"]:
+            facts.append(words.examined(row["exam"]))
+        mark = "*" if row["default"] else "!" if row["error"] else " "
+        yield words.cut(f"{mark} {visible(row['name']):<{longest}}  {', '.join(filter(None, facts))}", width)
+
+
+_HELD: dict[str, Callable[[], str]] = {
+    "bundled": lambda: _("shipped"),
+    "orion": lambda: "",
+    "imported": lambda: _("in a folder of yours"),
+    "lmstudio": lambda: _("held by LM Studio"),
+    "ollama": lambda: _("held by Ollama"),
+}
 
 
 def listing(rows: Iterable[Row], width: int) -> Iterator[str]:
@@ -63,9 +98,12 @@ def use(terminal: Terminal, name: str, session: str, *, as_json: bool) -> ExitCo
     """Choose a model for new conversations or for one session."""
     with Host() as host:
         found = host.run(find_session, host.runtime.sessions, session) if session else ""
-        row = host.call(host.runtime.choose, name, found)
+        row = host.call(host.runtime.shelf.use, name, found)
     if as_json:
         terminal.answer(json.dumps(row) + "\n")
+        return ExitCode.OK
+    if row.get("kind") == "speech":
+        terminal.note(_("{name} listens from now on.").format(name=exact(row["name"])), "good")
         return ExitCode.OK
     place = (
         _("on this machine")

@@ -38,6 +38,20 @@ def test_files_are_copied_moved_and_used_where_they_lie(here: Here, fresh_home: 
     assert here.run("models", "import", str(kept), "--move", "--in-place").code == 2
 
 
+def test_everything_here_is_listed_with_what_is_known_of_it(here: Here, tmp_path: Path) -> None:
+    assert here.run("models", "import", str(model(tmp_path / "Kept.gguf")), "--in-place").code == 0
+    shown = here.run("models", "list", "--here").out.splitlines()
+    own = next(line for line in shown if line.startswith(f"* {bundled().stem} "))
+    assert "language, " in own
+    assert "shipped, fits" in own
+    assert own.endswith("not examined")
+    assert any("Kept" in line and "in a folder of yours" in line for line in shown)
+    rows = json.loads(here.run("models", "list", "--here", "--json").out)
+    assert {row["kind"] for row in rows} == {"language", "speech"}
+    listens = next(row["name"] for row in rows if row["kind"] == "speech")
+    assert here.run("models", "use", listens).err == f"{listens} listens from now on.\n"
+
+
 def test_what_cannot_be_taken_in_is_said_and_the_rest_is(here: Here, tmp_path: Path) -> None:
     good, bad = model(tmp_path / "Good.gguf"), tmp_path / "bad.gguf"
     bad.write_bytes(b"none of that")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from models.download import Download, Wanted
-from models.download_record import Shelf
 from models.downloads import AT_ONCE, Downloads
 from models.errors import EngineError
 from tests.models.download_stage import REPOSITORY, Stage, content, stage, under_way, wanted
@@ -295,16 +294,6 @@ def test_a_record_that_cannot_be_read_is_left_untouched(broken: str, tmp_path: P
 
     asyncio.run(main())
     assert path.read_text("utf-8") == broken
-
-
-def test_the_lock_is_one_process_s_alone(tmp_path: Path) -> None:
-    mine, other = Shelf(tmp_path / "a"), Shelf(tmp_path / "a")
-    assert mine.take()
-    assert other.held()
-    assert not other.take()
-    mine.release()
-    assert other.take()
-    other.release()
 
 
 def test_nothing_is_read_or_made_before_the_first_use(tmp_path: Path) -> None:

@@ -86,13 +86,15 @@ TESTBED = (
     Need("docker.io", "/usr/sbin/dockerd"),
     Need("podman", "podman"),
     Need("catatonit", "catatonit"),
+    Need("openssh-client", "ssh"),
+    Need("openssh-server", "/usr/sbin/sshd"),
     Need("iproute2", "/usr/sbin/ip"),
     Need("mmdebstrap", "mmdebstrap"),
     *_LIBPYTHON,
 )
 """What end-to-end tests and the frozen build need besides: a screen, a hand, a screen reader, a keyring,
-a sound server, a judge of sound files, a client of the speech services, a container engine with the
-Debian that its images begin with."""
+a sound server, a judge of sound files, a client of the speech services, container engines with the
+Debian that their images begin with, and the way to those of other machines."""
 
 
 def missing(needs: Iterable[Need]) -> list[str]:

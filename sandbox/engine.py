@@ -13,10 +13,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sandbox import guidance, unix_transport
 from sandbox.errors import SandboxError
+from sandbox.ssh_tunnel import PATIENCE, SshTunnel
 
 T = TypeVar("T")
 Make = Callable[[float], Any]
@@ -40,9 +41,10 @@ class Engine:
     Every request runs in a thread of the engine's own, with a limit in time; no event loop is blocked.
     """
 
-    def __init__(self, make: Make, host: str) -> None:
+    def __init__(self, make: Make, host: str, tunnel: SshTunnel | None = None) -> None:
         self.host = host
         self.make = make
+        self._tunnel = tunnel
         self.client = make(ANSWER)
         self._threads = ThreadPoolExecutor(4, "engine")
         self._info: dict[str, Any] | None = None
@@ -51,10 +53,10 @@ class Engine:
     async def find(cls, host: str = "", env: Mapping[str, str] | None = None) -> Engine:
         """The engine at `host`, else that of DOCKER_HOST or the chosen context, else the first that answers
         at the usual places. Raises SandboxError engine_missing, _stopped, _refused, _old, _failed or, for an
-        address that was named, _unreachable."""
+        address that was named, _unreachable or _ssh_failed."""
         chosen = dict(os.environ if env is None else env)
         loop = asyncio.get_running_loop()
-        found: asyncio.Future[tuple[Make, str]] = loop.create_future()
+        found: asyncio.Future[Found] = loop.create_future()
 
         def search() -> None:
             try:
@@ -101,12 +103,13 @@ class Engine:
 
     async def fault(self) -> SandboxError | None:
         """Why the engine does not answer: engine_gone; None where it does."""
+        patience = PATIENCE if self._tunnel is not None else KNOCK
         try:
-            await asyncio.wait_for(self.call(lambda client: client.ping()), KNOCK)
+            await asyncio.wait_for(self.call(lambda client: client.ping()), patience)
         except SandboxError as error:
             reason = str(error.fields.get("reason", error.code))
         except TimeoutError:
-            reason = f"no answer within {KNOCK:.0f} s"
+            reason = f"no answer within {patience:.0f} s"
         else:
             return None
         return SandboxError("engine_gone", host=self.host, reason=reason)
@@ -115,6 +118,8 @@ class Engine:
         """End the connections; idempotent. Requests under way end by their own limits."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.client.close()
+        if self._tunnel is not None:
+            await asyncio.to_thread(self._tunnel.close)
 
 
 def _about(client: Any) -> dict[str, Any]:
@@ -147,12 +152,14 @@ def failure(error: Exception) -> SandboxError:
 
 def _tell(
     loop: asyncio.AbstractEventLoop,
-    found: asyncio.Future[tuple[Make, str]],
-    result: tuple[Make, str] | None,
+    found: asyncio.Future[Found],
+    result: Found | None,
     error: SandboxError | None,
 ) -> None:
     def settle() -> None:
         if found.done():
+            if result is not None and result.tunnel is not None:
+                result.tunnel.close()
             return
         if error is not None:
             found.set_exception(error)
@@ -166,16 +173,26 @@ def _tell(
 # --- where an engine may be ----------------------------------------------------------------------------
 
 
-def _search(host: str, env: Mapping[str, str]) -> tuple[Make, str]:
-    """Try the places in order; returns what makes a client, and the address."""
+class Found(NamedTuple):
+    """What makes a client, the address, and what leads there where that is another machine."""
+
+    make: Make
+    host: str
+    tunnel: SshTunnel | None = None
+
+
+def _search(host: str, env: Mapping[str, str]) -> Found:
+    """Try the places in order."""
     wanted = host or env.get("DOCKER_HOST", "")
     problems: list[SandboxError] = []
     for address, options in [(wanted, _tls(env))] if wanted else _places(env):
         try:
-            return _knock(address, options), address
+            if address.startswith("ssh://"):
+                return _through(address, env)
+            return Found(_knock(address, options), address)
         except SandboxError as error:
             problems.append(error)
-    for code in ("engine_refused", "engine_old", "engine_failed", "engine_stopped"):
+    for code in ("engine_ssh_failed", "engine_refused", "engine_old", "engine_failed", "engine_stopped"):
         for problem in problems:
             if problem.code == code and not (wanted and code == "engine_stopped"):
                 raise problem
@@ -227,7 +244,20 @@ def _context(env: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
         return
 
 
-def _knock(address: str, options: dict[str, Any]) -> Make:
+def _through(address: str, env: Mapping[str, str]) -> Found:
+    """An engine that ssh leads to. Raises SandboxError."""
+    tunnel = SshTunnel.open(address, env)
+    try:
+        return Found(_knock(tunnel.address, {}, PATIENCE), address, tunnel)
+    except BaseException as error:
+        said = tunnel.fault() if isinstance(error, SandboxError) else ""
+        tunnel.close()
+        if said:
+            raise SandboxError("engine_ssh_failed", host=address, reason=said) from error
+        raise
+
+
+def _knock(address: str, options: dict[str, Any], patience: float = KNOCK) -> Make:
     """What makes clients of the engine at `address`, which answered. Raises SandboxError."""
     import docker
     import docker.constants
@@ -237,10 +267,10 @@ def _knock(address: str, options: dict[str, Any]) -> Make:
     if address.startswith("unix://"):
         _look(address)
     ours = docker.constants.DEFAULT_DOCKER_API_VERSION
-    options = {**options, "base_url": address, "use_ssh_client": address.startswith("ssh://")}
+    options = {**options, "base_url": address}
     api = None
     try:
-        api = docker.APIClient(version=ours, timeout=KNOCK, **options)
+        api = docker.APIClient(version=ours, timeout=patience, **options)
         api.trust_env = False
         found = str(api.version(api_version=False)["ApiVersion"])
     except docker.errors.APIError as error:

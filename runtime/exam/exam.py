@@ -12,10 +12,11 @@ from runtime.messages import JsonObject
 VERSION = 1
 """Of the questions and of how they are marked; results of another version are not compared with these."""
 
-Discipline = Literal["speed", "instructions", "tools", "json", "elements", "pictures", "clicks"]
+Discipline = Literal["speed", "instructions", "tools", "elements", "json", "pictures", "clicks"]
 
-ORDER: tuple[Discipline, ...] = ("speed", "instructions", "tools", "json", "elements", "pictures", "clicks")
-"""The order in which they are taken: what comes last is what a slow model may have no time for."""
+ORDER: tuple[Discipline, ...] = ("speed", "instructions", "tools", "elements", "json", "pictures", "clicks")
+"""The order in which they are taken: what comes last is what a slow model may have no time for. Pictures,
+which take long to read, come after what is cheap."""
 
 SEEING: frozenset[Discipline] = frozenset({"pictures", "clicks"})
 UNSEEING: frozenset[Discipline] = frozenset({"elements"})

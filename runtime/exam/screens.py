@@ -16,11 +16,12 @@ SIZE = (1024, 768)
 @dataclass(frozen=True, slots=True)
 class Aim:
     """What a model is told to do on a screen, and the element it must do it with; `text` is what it must
-    type there, "" for a click."""
+    type there, "" for a click. `pointing` ones are for those who see alone."""
 
     say: str
     number: int
     text: str = ""
+    pointing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,10 @@ def screens() -> tuple[Screen, ...]:
 def _screen(entry: dict[str, Any]) -> Screen:
     elements = tuple(numbered([_found(*each) for each in entry["elements"]], ()))
     by_name = {element.name: element.number for element in elements}
-    aims = tuple(Aim(each["say"], by_name[each["on"]], each.get("text", "")) for each in entry["aims"])
+    aims = tuple(
+        Aim(each["say"], by_name[each["on"]], each.get("text", ""), each.get("pointing", False))
+        for each in entry["aims"]
+    )
     return Screen(entry["name"], entry["window"], elements, aims)
 
 

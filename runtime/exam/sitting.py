@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -52,9 +53,21 @@ async def sit(
     facts = ModelFacts(key, provider.traits(model).images, _build())
     try:
         exam = await examine(Asking(provider, model), facts, told, budget=budget, known=known)
+    except asyncio.CancelledError:
+        _end(provider.engine.pid)  # it holds nothing worth storing, and nobody wants to wait for it
+        raise
     finally:
         await provider.close()
     return await asyncio.to_thread(record.put, exam)
+
+
+def _end(pid: int) -> None:
+    """End a process at once; 0 is none."""
+    import psutil
+
+    if pid:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(pid).kill()
 
 
 def _build() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from statistics import median
 
 import pytest
 
@@ -15,7 +16,7 @@ from runtime.messages import JsonObject
 from runtime.providers.provider import Request
 from tests.runtime.exam.candidates import Reply, aimed, clicked, examined, facts, last, perfect, topic
 
-UNSEEING: tuple[Discipline, ...] = ("instructions", "tools", "json", "elements")
+UNSEEING: tuple[Discipline, ...] = ("instructions", "tools", "elements", "json")
 SEEING: tuple[Discipline, ...] = ("instructions", "tools", "json", "pictures", "clicks")
 
 
@@ -63,7 +64,7 @@ def test_who_does_the_same_whatever_is_asked_earns_nothing(strategy: str, sees: 
     for name in SEEING if sees else UNSEEING:
         score = exam.scores[name]
         assert score.state == "failed"
-        assert score.points <= score.of / 3, name
+        assert score.points <= 0.4 * score.of, name
 
 
 def test_the_same_answers_give_the_same_exam() -> None:
@@ -83,8 +84,9 @@ def test_disciplines_that_are_not_for_a_model_are_said_so() -> None:
 def test_speeds_are_medians_of_what_the_engine_told() -> None:
     exam = asyncio.run(examined(perfect))
     # The candidate says 10 and 100 times the number of its question; those with tools do not count.
-    plain = [*range(1, 3 + 16), *range(3 + 16 + 12, 3 + 16 + 12 + 5)]
-    assert 10 * plain[0] < exam.tokens_per_second < 10 * plain[-1]
+    instructed, tooled, asked = 2 + 16, 11 + 6, 5
+    plain = [*range(1, 1 + instructed), *range(1 + instructed + tooled, 1 + instructed + tooled + asked)]
+    assert exam.tokens_per_second == 10 * median(plain)
     assert exam.prefill_per_second == pytest.approx(10 * exam.tokens_per_second)
 
 

@@ -47,15 +47,17 @@ class InstalledRows:
 
     def rows(self, machine: Machine, default: str, in_use: Callable[[Path], bool]) -> list[JsonObject]:
         """Every model file; `default` is the name of the one that new conversations use."""
-        return [self._row(model, machine, default, in_use) for model in self._library.list()]
+        known = self._titles()
+        rows = [self._row(model, machine, known) for model in self._library.list()]
+        return [
+            row | {"in_use": in_use(Path(row["path"])), "default": row["name"] == default} for row in rows
+        ]
 
-    def _row(
-        self, model: ModelFile, machine: Machine, default: str, in_use: Callable[[Path], bool]
-    ) -> JsonObject:
+    def _row(self, model: ModelFile, machine: Machine, known: Mapping[str, str]) -> JsonObject:
         exam = self._exam(model)
         return {
             "name": model.name,
-            "title": self._title(model),
+            "title": _title(model, known),
             "path": str(model.path),
             "size": model.size,
             "parts": len(model.parts) or 1,
@@ -72,15 +74,8 @@ class InstalledRows:
             "fit": None if model.error else self.fit(model, machine),
             "exam": exam,
             "roles": exam["roles"] if exam else [],
-            "in_use": in_use(model.path),
-            "default": model.name == default,
             "deletable": model.origin in DELETABLE,
         }
-
-    def _title(self, model: ModelFile) -> str:
-        """The catalogue's; that of the file's header is often the one it was trained under."""
-        own = model.path.stem if model.origin == "bundled" else model.title
-        return self._titles().get(tail(model.path.as_posix())) or own or model.name
 
     def fit(self, model: ModelFile, machine: Machine) -> JsonObject | None:
         """How the model runs here, None for a file that went away."""
@@ -102,6 +97,11 @@ class InstalledRows:
         except OrionError:  # it went away meanwhile
             return None
         return found.as_row() if found else None
+
+
+def _title(model: ModelFile, known: Mapping[str, str]) -> str:
+    """The catalogue's name of it; the one in the file is often that of its training."""
+    return known.get(tail(model.path.as_posix())) or model.title or model.name
 
 
 def recognisers(folders: list[Path]) -> Iterator[Path]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -58,19 +59,11 @@ class ModelShelf:
             references,
             self._uses.replaced,
         )
-        self._rows = InstalledRows(runtime.library, runtime.exams, lambda: self._titles)
+        self._rows = InstalledRows(runtime.library, runtime.exams, self._titles)
         self._seen: Machine | None = None
         self._looking = asyncio.Lock()
-
-    @cached_property
-    def _catalogue(self) -> Catalogue:
-        from models.catalogue import Catalogue
-
-        return Catalogue.load()
-
-    @cached_property
-    def _titles(self) -> dict[str, str]:
-        return titles(self._catalogue)
+        self._read: Catalogue | None = None
+        self._reading = threading.Lock()
 
     # --- what there is --------------------------------------------------------------------------------
 
@@ -83,7 +76,8 @@ class ModelShelf:
         """Every model on this machine: [INSTALLED], recognisers of speech last."""
         machine = await self._machine()
         default = await asyncio.to_thread(self._uses.default)
-        rows = await asyncio.to_thread(self._rows.rows, machine, default, self._uses.in_use)
+        held = self._uses.held()
+        rows = await asyncio.to_thread(self._rows.rows, machine, default, held.__contains__)
         return rows + await asyncio.to_thread(self._recognisers, machine)
 
     async def recommended(self, kind: Kind = "") -> list[JsonObject]:
@@ -106,12 +100,14 @@ class ModelShelf:
 
     async def info(self, name: str, *, offline: bool = False) -> JsonObject:
         """The CARD of a model of the catalogue, of the hub ("maker/name") or on this machine, with every
-        variant. Raises OrionError `host_refused` (host), `model_unknown`, or as the hub fails."""
-        entry, cards = self._entry(name), await self._cards()
+        variant; one of the catalogue also where the hub fails. Raises OrionError `host_refused` (host),
+        `catalogue_unknown` (name), or as the hub fails."""
+        entry, cards = await self._entry(name), await self._cards()
         if entry is not None:
             described = None
             if not offline and not self._sources.refused:
-                described = await self._described(entry.repository, SEARCH)
+                with suppress(OrionError):
+                    described = await self._described(entry.repository, SEARCH)
             return await asyncio.to_thread(cards.of_entry, entry, described)
         model = await asyncio.to_thread(self._uses.here, name)
         if model is not None:
@@ -132,7 +128,7 @@ class ModelShelf:
         "maker/name"; `file` a variant's file or quantisation, "" for the recommended one. `accepted` says
         that the user agreed to the licence. Raises OrionError `licence_not_accepted` (model, licence, url)
         and `host_refused` (host), which are questions to the user, or as the hub and the disk fail."""
-        entry = self._entry(name)
+        entry = await self._entry(name)
         repository = entry.repository if entry else name
         known = accepted or any(row["repository"] == repository for row in await self._arrivals.rows())
         ask_for_licence(entry, None, known)
@@ -239,7 +235,7 @@ class ModelShelf:
         here = [(part, model.name) for model in self._runtime.library.list() for part in model.parts]
         for folder in recognisers(self._speech_folders):
             here += [(Path(folder.name, file.name), folder.name) for file in folder.iterdir()]
-        return Cards(self._catalogue, machine, here)
+        return Cards(self._catalogue(), machine, here)
 
     @property
     def _speech_folders(self) -> list[Path]:
@@ -258,8 +254,19 @@ class ModelShelf:
             for folder in recognisers(self._speech_folders)
         ]
 
-    def _entry(self, name: str) -> Entry | None:
-        return self._catalogue.find(name)
+    async def _entry(self, name: str) -> Entry | None:
+        return (await asyncio.to_thread(self._catalogue)).find(name)
+
+    def _catalogue(self) -> Catalogue:
+        """Blocks for a fraction of a second the first time."""
+        from models.catalogue import Catalogue
+
+        with self._reading:
+            self._read = self._read or Catalogue.load()
+            return self._read
+
+    def _titles(self) -> dict[str, str]:
+        return titles(self._catalogue())
 
     async def _described(self, repository: str, purpose: str) -> Described:
         return await beside(self._sources.hub(purpose).describe, repository)

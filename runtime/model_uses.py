@@ -55,9 +55,9 @@ class Uses:
             return ""
         return found.name
 
-    def in_use(self, path: Path) -> bool:
-        """Whether an engine of this process holds the model at `path` in memory."""
-        return any(_holds(engine, path) for engine in self._engines())
+    def held(self) -> frozenset[Path]:
+        """The files of the models that engines of this process hold in memory."""
+        return frozenset(Path(engine.info.path) for engine in self._engines() if engine.info)
 
     async def frees(self, name: str) -> JsonObject:
         """{"bytes", "files"}: what deleting the model would free. Raises OrionError `model_unknown`,

@@ -39,10 +39,13 @@ def search(terminal: Terminal, asked: Asked) -> ExitCode:
             known = host.call(shelf.recommended, asked.kind)
             found: Row = {"known": known, "found": [], "refused": ""}
         else:
-            found = host.call(shelf.search, asked.text, offline=asked.offline)
-            if found["refused"] and _may_ask(terminal, found["refused"], asked):
-                host.call(shelf.allow, found["refused"])
-                found = host.call(shelf.search, asked.text)
+            found = host.call(shelf.search, asked.text, offline=True)
+            refused = "" if asked.offline else found["refused"]
+            if refused and _may_ask(terminal, refused, asked):
+                host.call(shelf.allow, refused)
+                refused = ""
+            if not (asked.offline or refused):
+                found = _searched(host, terminal, asked, found)
     for part in ("known", "found"):
         found[part] = [card for card in found[part] if asked.kind in ("", card["kind"])]
     if asked.as_json:
@@ -55,6 +58,16 @@ def search(terminal: Terminal, asked: Asked) -> ExitCode:
     if not found["known"] and not found["found"]:
         terminal.note(_("Nothing was found for {text}.").format(text=asked.text))
     return ExitCode.OK
+
+
+def _searched(host: Host, terminal: Terminal, asked: Asked, known: Row) -> Row:
+    """What catalogue and hub have; where the hub fails, what is `known` without it is printed first."""
+    try:
+        return host.call(host.runtime.shelf.search, asked.text)
+    except OrionError:
+        if not asked.as_json:
+            _print(terminal, known)
+        raise
 
 
 def _may_ask(terminal: Terminal, place: str, asked: Asked) -> bool:

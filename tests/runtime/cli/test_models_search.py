@@ -76,6 +76,10 @@ def test_the_hub_is_searched_and_its_models_described(here: Here, fresh_home: Pa
         gone = here.run("models", "search", "tiny")
         assert gone.code == 7
         assert "cannot be reached" in gone.err
+        kept = here.run("models", "search", "qwen3")
+        assert kept.code == 7
+        assert CATALOGUED in kept.out
+        assert here.run("models", "info", CATALOGUED).code == 0
 
 
 def test_a_model_of_this_machine_is_described(here: Here, fresh_home: Path) -> None:

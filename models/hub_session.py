@@ -205,6 +205,6 @@ def _session() -> HubSession:
 @functools.cache
 def _lend() -> None:
     """Once in a process: the library has one place for a client."""
-    from huggingface_hub.utils import set_client_factory
+    from huggingface_hub import set_client_factory
 
     set_client_factory(lambda: cast("httpx2.Client", _Lent()))

@@ -91,25 +91,27 @@ class ExamRecord:
         return self._keys[known]
 
     def _refresh(self) -> None:
-        """Read the file again if it is not the one that was read."""
+        """Read the file again if it is not the one that was read. What was read counts until then, since
+        other threads may ask meanwhile."""
         try:
             found = self._path.stat()
         except OSError:
-            self._seen, self._exams, self._fault = None, {}, None
+            self._exams, self._fault, self._seen = {}, None, None
             return
         signature = found.st_mtime_ns, found.st_size, found.st_ino
         if signature == self._seen:
             return
-        self._seen, self._exams, self._fault = signature, {}, None
+        exams: dict[str, Exam] = {}
+        fault: OrionError | None = None
         try:
             data = json.loads(self._path.read_text("utf-8"))
-            version = int(data["v"])
-            if version > FORMAT:
-                self._fault = OrionError("format_newer", path=str(self._path), found=version, known=FORMAT)
-                return
-            self._exams = {exam.model.sha256: exam for exam in map(_exam, data["exams"])}
+            if (version := int(data["v"])) > FORMAT:
+                fault = OrionError("format_newer", path=str(self._path), found=version, known=FORMAT)
+            else:
+                exams = {exam.model.sha256: exam for exam in map(_exam, data["exams"])}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            self._fault = OrionError("exams_unreadable", path=str(self._path), reason=str(error))
+            fault = OrionError("exams_unreadable", path=str(self._path), reason=str(error))
+        self._exams, self._fault, self._seen = exams, fault, signature
 
     def _write(self, exams: dict[str, Exam]) -> None:
         """Replace the file at once, so that no reader ever sees a part of it."""

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from models.library import Library
 
 WINDOW = 4096
-"""Tokens of context; the longest question has a picture of a screen, which takes up to some 1,500."""
+"""Tokens of context, whatever chats use: no model shall fail for want of room. The longest question has a
+picture of a screen, which takes up to some 1,500."""
 
 
 async def sit(
@@ -48,7 +49,7 @@ async def sit(
         raise OrionError(error.code, fault="user", **error.fields) from error
     key = await asyncio.to_thread(record.key, file)
     known = await asyncio.to_thread(record.of, file)
-    own = settings.model_copy(update={"window": min(WINDOW, settings.window), "idle_minutes": 0.0})
+    own = settings.model_copy(update={"window": WINDOW, "idle_minutes": 0.0})
     provider = LocalProvider(library, lambda: own, command)
     facts = ModelFacts(key, provider.traits(model).images, _build())
     try:

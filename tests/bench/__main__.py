@@ -24,7 +24,7 @@ BENCHES = {
     "late_turn": ("cached_ttft_ratio",),
     "reopen": ("reopen_ttft_ratio",),
     "memory_fit": ("memory_fit",),
-    "model_speed": ("model_speed", "model_speed_cores"),
+    "model_speed": ("model_speed",),
     "tool_turn": ("grammar_ratio", "tools_ttft_ratio"),
     "parsing": ("parsing_share",),
     "forty_turns": ("first_fact_shown", "first_fact_told"),

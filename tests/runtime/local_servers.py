@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -91,7 +91,8 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         writer.write(piece)
         await writer.drain()
     if writer.can_write_eof():
-        writer.write_eof()
+        with suppress(OSError):  # who is gone needs no end
+            writer.write_eof()
     else:
         writer.close()
 

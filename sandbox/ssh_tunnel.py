@@ -71,14 +71,12 @@ class SshTunnel:
         return cls(remote, _command(ssh, remote), _environment())
 
     def fault(self) -> str:
-        """What ssh said when it last failed, "" where it did not; waits for one that is just ending."""
+        """What ssh said when it last failed, "" where it did not; waits a moment for those that run to end."""
         deadline = time.monotonic() + _ENDING
-        while not self._said and time.monotonic() < deadline:
-            with self._lock:
-                waiting = [thread for process, thread in self._carriers.items() if process.poll() is not None]
-            if not waiting:
-                break
-            waiting[0].join(max(0.0, deadline - time.monotonic()))
+        with self._lock:
+            running = list(self._carriers.values())
+        for thread in running:
+            thread.join(max(0.0, deadline - time.monotonic()))
         return self._said
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Docker's client over a Unix socket, without the descriptor that it leaves open when nobody answers."""
+"""Docker's client over a Unix socket, without the connections that it makes and leaves open for nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 
 def mend(client: Any) -> None:
-    """Let the connections of `client` (docker-py) close their socket when it cannot be connected."""
+    """Let the connections of `client` (docker-py) close their socket when it cannot be connected, and serve
+    every request and not only those to the same path."""
     from docker.transport import unixconn
 
     class Connection(unixconn.UnixHTTPConnection):  # type: ignore[misc]
@@ -23,7 +24,7 @@ def mend(client: Any) -> None:
 
     class Adapter(unixconn.UnixHTTPAdapter):  # type: ignore[misc]
         def get_connection(self, url: str, proxies: Any = None) -> Any:
-            pool = super().get_connection(url, proxies)
+            pool = super().get_connection("http+docker://localhost/", proxies)
             pool._new_conn = lambda: Connection(pool.base_url, pool.socket_path, pool.timeout)
             return pool
 

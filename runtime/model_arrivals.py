@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 PACE = 0.1
 """Seconds between two steps that are told."""
+
+GLANCE = 1.0
+"""Seconds between two looks at what another process fetches."""
+
+ELSEWHERE = "download_elsewhere"
 
 RUNNING = ("queued", "running", "checking")
 
@@ -51,7 +57,7 @@ class Arrivals:
         self._asked: Hub | None = None
         self._changing = asyncio.Lock()
         self._names: dict[str, str] = {}
-        self._came: set[str] = set()
+        self._came: set[tuple[str, int]] = set()
         self._telling: set[asyncio.Task[None]] = set()
 
     async def fetch(self, wanted: Wanted) -> JsonObject:
@@ -91,10 +97,13 @@ class Arrivals:
         return rows
 
     async def step(self, seen: int) -> JsonObject:
-        """{"step", "downloads"} once something changed after `seen`; the next step follows after PACE."""
-        await self._downloads()
-        step = await self.news.after(seen)
-        rows = await self.rows()
+        """{"step", "downloads"} once something changed after `seen`; the next step follows after PACE. What
+        another process fetches is looked at every GLANCE seconds."""
+        elsewhere = any(row.code == ELSEWHERE for row in (await self._downloads()).all())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GLANCE if elsewhere else None):
+                await self.news.after(seen)
+        step, rows = self.news.step, await self.rows()
         if any(row["state"] in RUNNING for row in rows) and seen >= 0:
             await asyncio.sleep(PACE)
             step, rows = self.news.step, await self.rows()
@@ -161,8 +170,8 @@ class Arrivals:
     def _on_change(self) -> None:
         self.news.tell()
         for found in self._queue.all() if self._queue else ():
-            if found.state == "done" and found.path not in self._came:
-                self._came.add(found.path)
+            if found.state == "done" and (found.path, found.step) not in self._came:
+                self._came.add((found.path, found.step))
                 task = asyncio.create_task(self._arrived(Path(found.path)))
                 self._telling.add(task)
                 task.add_done_callback(self._telling.discard)

@@ -244,15 +244,13 @@ class ModelShelf:
     def _recognisers(self, machine: Machine) -> list[JsonObject]:
         chosen = self._runtime.settings.voice.recogniser
         own = resources.recogniser_dir()
-        return [
-            recogniser_row(
-                folder,
-                machine,
-                bundled=folder.parent == resources.weights_dir(),
-                chosen=chosen in (folder.name, str(folder)) if chosen else folder == own,
-            )
-            for folder in recognisers(self._speech_folders)
-        ]
+        rows = []
+        for folder in recognisers(self._speech_folders):
+            used = chosen in (folder.name, str(folder)) if chosen else folder == own
+            shipped = folder.parent == resources.weights_dir()
+            with suppress(OSError):  # it may go away meanwhile
+                rows.append(recogniser_row(folder, machine, bundled=shipped, chosen=used))
+        return rows
 
     async def _entry(self, name: str) -> Entry | None:
         return (await asyncio.to_thread(self._catalogue)).find(name)

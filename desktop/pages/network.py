@@ -15,6 +15,7 @@ from desktop.table import ReadingTable
 from desktop.theme import Theme, spacing
 from resources.translation import _
 from runtime.amounts import size
+from runtime.model_sources import DOWNLOAD, SEARCH
 from runtime.network import PULL, uncounted
 
 Rows = list[dict[str, Any]]
@@ -142,9 +143,7 @@ def _entries(entries: Rows) -> ReadingTable:
         [
             _day(entry["time"]),
             entry["host"],
-            entry["who"]
-            + (_(", to fetch a model") if entry["purpose"] == PULL else "")
-            + (_(", by proxy") if entry["via"] else ""),
+            entry["who"] + _purpose(entry["purpose"]) + (_(", by proxy") if entry["via"] else ""),
             _answer(entry),
             size(entry["sent"]),
             size(entry["received"]),
@@ -153,6 +152,12 @@ def _entries(entries: Rows) -> ReadingTable:
         for entry in entries
     ]
     return _table(_("Latest requests"), names, lines, right=(4, 5, 6))
+
+
+def _purpose(purpose: str) -> str:
+    if purpose in (PULL, DOWNLOAD):
+        return _(", to fetch a model")
+    return _(", to look for models") if purpose == SEARCH else ""
 
 
 def _answer(entry: dict[str, Any]) -> str:

@@ -122,3 +122,11 @@ def test_what_ollama_fetched_by_itself_is_said_to_be_uncounted(qtbot: QtBot) -> 
     assert said.startswith("Ollama was asked to fetch models 2 times.")
     assert said.endswith("what it moves is not counted here.")
     assert "ollama, to fetch a model" in cells(page.findChildren(QTableWidget)[-1], 0)
+
+
+def test_what_models_were_asked_for_is_said(qtbot: QtBot) -> None:
+    found = [entry(who="huggingface", purpose=purpose) for purpose in ("search", "download")]
+    page = shown(qtbot, RecordingBridge(), entries=found)
+    table = page.findChildren(QTableWidget)[-1]
+    assert "huggingface, to look for models" in cells(table, 0)
+    assert "huggingface, to fetch a model" in cells(table, 1)

@@ -58,7 +58,7 @@ class Machine:
     @classmethod
     def look(cls, folder: Path, cache: Path) -> Machine:
         """This machine; `folder` is where models lie, speeds are kept in `cache`. Blocks, about three seconds
-        the first time; to be called in a thread."""
+        the first few times; to be called in a thread."""
         timed = bandwidth.timed(cache)
         cards = bandwidth.cards_now() if timed.cards else ()
         return cls(hardware.look(), cards, disk_free(folder), timed.processor, timed.cards)

@@ -71,7 +71,7 @@ class SshTunnel:
         return cls(remote, _command(ssh, remote), _environment())
 
     def fault(self) -> str:
-        """What ssh said when it last failed, "" where it did not; waits a moment for those that run to end."""
+        """What ssh said when it last failed, "" where it did not; waits a moment for those that still run."""
         deadline = time.monotonic() + _ENDING
         with self._lock:
             running = list(self._carriers.values())

@@ -25,24 +25,20 @@ def permitted(role: Role, model: str, exam: Exam | None, traits: Traits) -> Noti
     that failed, and `model_sees_no_pictures` (model) for vision without eyes."""
     if role == "vision" and not traits.images:
         raise OrionError("model_sees_no_pictures", model=model)
-    if exam is None:
+    if exam is not None and exam.standing(role) == "earned":
+        return None
+    failed = [name for name in exam.needed(role) if exam.state(name) == "failed"] if exam else []
+    if exam is None or not failed:  # also one that was blind when it was examined and has eyes now
         return "model_not_examined", {"model": model, "role": role}
-    match exam.standing(role):
-        case "earned":
-            return None
-        case "open":
-            return "model_not_examined", {"model": model, "role": role}
-        case "failed":
-            failed = next(name for name in exam.needed(role) if exam.state(name) == "failed")
-            score = exam.scores[failed]
-            raise OrionError(
-                "model_not_capable",
-                model=model,
-                role=role,
-                discipline=failed,
-                points=score.points,
-                of=score.of,
-            )
+    score = exam.scores[failed[0]]
+    raise OrionError(
+        "model_not_capable",
+        model=model,
+        role=role,
+        discipline=failed[0],
+        points=score.points,
+        of=score.of,
+    )
 
 
 class Roles:

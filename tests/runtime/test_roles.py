@@ -80,6 +80,8 @@ def test_an_unknown_model_is_let_in_with_a_word() -> None:
     assert permitted("vision", "m", exam(sees=True, pictures="passed"), EYES) is None
     told = ("model_not_examined", {"model": "m", "role": "tools"})
     assert permitted("tools", "m", None, BLIND) == told
+    eyes_since = permitted("vision", "m", exam(instructions="passed"), EYES)
+    assert eyes_since == ("model_not_examined", {"model": "m", "role": "vision"})
     assert permitted("tools", "m", exam(instructions="failed", tools="not_taken"), BLIND) == told
     assert "m was never examined" in sentence(told[0], **told[1])
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runtime.proposals import Choice
-
 if TYPE_CHECKING:
     from desktop.desk import Desk
+    from runtime.proposals import Choice
     from runtime.review import Review
     from runtime.sync_book import Decision
 
@@ -75,6 +74,8 @@ def _review(desk: Desk) -> Review:
 
 def _choice(given: Plain) -> Choice:
     hunks = given["hunks"]
+    from runtime.proposals import Choice  # what it brings along would slow the window's start
+
     return Choice(given["path"], given["before"], given["after"], None if hunks is None else tuple(hunks))
 
 

@@ -73,9 +73,9 @@ def _review(desk: Desk) -> Review:
 
 
 def _choice(given: Plain) -> Choice:
-    hunks = given["hunks"]
     from runtime.proposals import Choice  # what it brings along would slow the window's start
 
+    hunks = given["hunks"]
     return Choice(given["path"], given["before"], given["after"], None if hunks is None else tuple(hunks))
 
 

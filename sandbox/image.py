@@ -10,6 +10,7 @@ import os
 import re
 import socket
 import tarfile
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from sandbox.errors import SandboxError
 NAME = "orion-sandbox"
 LABEL = "orion.image"
 """Not that of a machine: a container has the labels of its image too."""
+
+_YOUNG = 3600.0
 
 QUIET = 900.0
 """Seconds a build may go without a word; installing the packages is silent for minutes on a slow disk."""
@@ -65,7 +68,8 @@ class ImageBuilder:
     async def build(
         self, engine: Engine, *, base: str = "", network: str = "", told: Callable[[str, float], None]
     ) -> str:
-        """Build the image and return its name; it is also named "latest". Cancelling ends the build.
+        """Build the image and return its name; it is also named "latest", and older ones of this name that
+        nothing uses are removed. Cancelling ends the build.
 
         `told(line, part)` hears in the event loop what is being done and how much (0–1) lies behind. `base`
         replaces the Dockerfile's base image and `network` is that of the build (ORION_SANDBOX_BASE and
@@ -89,6 +93,8 @@ class ImageBuilder:
             build.cancel()
             raise
         await engine.call(lambda client: client.api.tag(tag, self._name, "latest", force=True))
+        with contextlib.suppress(SandboxError):  # the image is there; the next build tries again
+            await engine.call(lambda client: _prune(client, self._name, tag))
         return tag
 
     def context(self) -> bytes:
@@ -161,6 +167,29 @@ class _Build:
             with contextlib.suppress(OSError, AttributeError):  # it has ended already
                 line = self._client.api._get_raw_response_socket(answer)
                 getattr(line, "_sock", line).shutdown(socket.SHUT_RDWR)
+
+
+def _prune(client: Any, name: str, kept: str) -> None:
+    """Remove the images that builds of `name` made before `kept`, except those of containers, those with a
+    name that somebody else gave them, and nameless ones so young that a build may be about to name them."""
+    import docker.errors
+
+    ours = re.compile(rf"(?:.*/)?{re.escape(name)}:(?:[0-9a-f]{{12}}|latest)")
+    in_use = {_plain(thing["ImageID"]) for thing in client.api.containers(all=True)}
+    in_use.add(_plain(client.api.inspect_image(kept)["Id"]))
+    for image in client.api.images(filters={"label": f"{LABEL}=1"}):
+        names = [found for found in image["RepoTags"] or [] if found != "<none>:<none>"]
+        strange = not all(ours.fullmatch(found) for found in names)
+        young = not names and time.time() - image["Created"] < _YOUNG
+        if strange or young or _plain(image["Id"]) in in_use:
+            continue
+        for found in names or [image["Id"]]:
+            with contextlib.suppress(docker.errors.APIError):  # something uses it after all
+                client.api.remove_image(found)
+
+
+def _plain(number: str) -> str:
+    return number.removeprefix("sha256:")
 
 
 def _failed(text: str, spoken: list[str]) -> SandboxError:

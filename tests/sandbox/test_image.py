@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import os
 import tarfile
@@ -16,6 +17,7 @@ from installer import containers
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError
 from sandbox.image import ImageBuilder
+from tests.sandbox.conftest import MARK
 
 Told = list[tuple[str, float]]
 
@@ -100,6 +102,39 @@ def test_a_build_tells_how_far_it_is(engine: Engine, base: str, tmp_path: Path) 
     assert parts[0] == 0.0
     assert parts[-1] >= 0.75
     assert not asyncio.run(builder.present(engine))
+
+
+def test_a_build_removes_what_older_ones_left_and_nothing_else(
+    engine: Engine, base: str, tmp_path: Path
+) -> None:
+    builders = []
+    for number in range(4):
+        (tmp_path / str(number)).mkdir()
+        builders.append(_folders(tmp_path / str(number), f"{_FROM}RUN echo {number} {tmp_path}\n"))
+    old, used, named, last = builders
+    name = old.tag.partition(":")[0]
+    tags = [builder.tag for builder in builders] + [f"{name}:latest", f"{name}:mine", "orion-test-else:0"]
+
+    def hold(client: Any) -> str:
+        made = client.api.create_container(used.tag, ["true"], labels=MARK)
+        return str(made["Id"])
+
+    try:
+        for builder in (old, used, named):
+            _build(engine, builder, base)
+            if builder is used:
+                held = asyncio.run(engine.call(hold))
+            if builder is named:
+                asyncio.run(engine.call(lambda client: client.api.tag(named.tag, name, "mine")))
+                asyncio.run(engine.call(lambda client: client.api.tag(base, "orion-test-else", "0")))
+        _build(engine, last, base)
+        there = [asyncio.run(last.present(engine, tag)) for tag in tags]
+        assert there == [False, True, True, True, True, True, True]
+        asyncio.run(engine.call(lambda client: client.api.remove_container(held)))
+    finally:
+        for tag in tags:
+            with contextlib.suppress(SandboxError):
+                asyncio.run(engine.call(partial(_untag, tag)))
 
 
 def _untag(name: str, client: Any) -> None:

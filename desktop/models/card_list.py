@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from desktop.parts import button
@@ -22,7 +22,10 @@ _AT_ONCE = 2
 
 
 class CardList(QWidget, Generic[Card]):
-    """`make` makes an empty card, `draw` draws a row on one, `key` tells rows apart."""
+    """`make` makes an empty card, `draw` draws a row on one, `key` tells rows apart. `grew` says that there
+    are new cards."""
+
+    grew = Signal()
 
     def __init__(
         self,
@@ -94,6 +97,8 @@ class CardList(QWidget, Generic[Card]):
             self._pause.start()
         else:
             self._pause.stop()
+        if made:
+            self.grew.emit()
         rest = len(self._rows) - self._limit
         self.more.setVisible(rest > 0 and not left)
         self.more.setText(_("Show {count} more").format(count=min(rest, AT_FIRST)))

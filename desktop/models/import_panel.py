@@ -35,9 +35,9 @@ class ImportPanel(QFrame):
         self._files.setContentsMargins(0, 0, 0, 0)
         self._files.setSpacing(spacing(1.5))
         self.ways = {
-            "copy": QRadioButton(_("Copy them into Orion's folder")),
-            "move": QRadioButton(_("Move them into Orion's folder")),
-            "in_place": QRadioButton(_("Use them where they are")),
+            "copy": QRadioButton(_("Copy into Orion's folder")),
+            "move": QRadioButton(_("Move into Orion's folder")),
+            "in_place": QRadioButton(_("Use from where it is now")),
         }
         self._group = QButtonGroup(self)
         self.take = button(_("Import"), self.on_take, "primary")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
@@ -22,7 +22,7 @@ from desktop.models.card_list import CardList
 from desktop.models.doings import Doings
 from desktop.models.import_panel import ImportPanel
 from desktop.models.installed_card import InstalledCard
-from desktop.models.keyboard import keeping_keyboard
+from desktop.models.keyboard import follow_layout, keeping_keyboard
 from desktop.models.offer_card import OfferCard
 from desktop.models.question_bar import QuestionBar
 from desktop.models.search_section import SearchSection
@@ -106,7 +106,6 @@ class ModelsPage(QWidget):
         whole.setSpacing(0)
         whole.addWidget(self.area, 1)
         whole.addWidget(self.question)
-        self.setFocusProxy(self.tabs.buttons["installed"])
         self.drop.setObjectName("drop")
         self.drop.setProperty("role", "cardtitle")
         self.drop.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -138,6 +137,10 @@ class ModelsPage(QWidget):
         self.intake.wanted.connect(doings.take)
         self.intake.left.connect(self.bring.setFocus)
         self.question.link_wanted.connect(self.link_wanted)
+        follow_layout(self.body)
+        lists = (self.activity.downloads, self.installed, self.advice, self.search.known, self.search.found)
+        for cards in lists:
+            cards.grew.connect(lambda: follow_layout(self.body))
 
     # --- what others ask of it ------------------------------------------------------------------------
 
@@ -170,6 +173,12 @@ class ModelsPage(QWidget):
         for offered in self.advice.cards.values():
             offered.set_theme(theme)
         self._fit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Give the keyboard on to the part that is shown. A focus proxy would do that too, but then the Tab
+        key skips everything before it."""
+        super().focusInEvent(event)
+        self.tabs.buttons[self.tabs.current].setFocus(event.reason())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -280,7 +289,6 @@ class ModelsPage(QWidget):
             )
 
     def _on_tab(self, section: str) -> None:
-        self.setFocusProxy(self.tabs.buttons[section])
         self._show_section()
         if self.tabs.current == "search" and not self.tabs.moved_about:
             self.search.field.setFocus()

@@ -432,6 +432,22 @@ def test_nothing_is_cut_where_it_is_narrow_and_large(
     apply(app, LIGHT)
 
 
+def test_the_tab_key_goes_through_the_page_as_one_reads_it(page: ModelsPage, shelf: Shelf) -> None:
+    shelf.downloads = [rows.download()]
+    page.refresh()
+    shelf.settle()
+    page.setFocus()
+    assert page.tabs.buttons["installed"].hasFocus()
+    bundled, stronger = page.installed.cards.values()
+    download = page.activity.downloads.cards["d1"]
+    wanted: list[QWidget] = [page.bring, download.stop, download.main, page.tabs.buttons["installed"]]
+    wanted += [bundled.examine, stronger.badges.badges[0], stronger.delete, stronger.examine, stronger.use]
+    page.bring.setFocus()
+    for control in wanted:
+        assert control.hasFocus(), control
+        QTest.keyClick(control, Qt.Key.Key_Tab)
+
+
 def test_every_control_has_a_name(page: ModelsPage, shelf: Shelf) -> None:
     for section in ("installed", "recommended", "search"):
         page.tabs.choose(section)

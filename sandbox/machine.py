@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,7 +42,8 @@ _STOP = 2
 
 @dataclass(frozen=True)
 class Status:
-    """What is known of a machine without touching it. Sizes in MB, `started` as the engine writes it."""
+    """What is known of a machine without touching it. Sizes in MB, `started` as the engine writes it;
+    `workspace_mb` is what the engine itself counts on the volume, None where it does not."""
 
     phase: Literal["absent", "stopped", "running"]
     image: str
@@ -52,6 +54,7 @@ class Status:
     out_of_memory: bool
     volume: str
     volume_present: bool
+    workspace_mb: int | None
     engine: str
     host: str
     memory_mb: int
@@ -152,6 +155,10 @@ class Machine:
         present = await ImageBuilder().present(self.engine, image)
         seen = await self.engine.call(lambda client: _seen(client, self.config))
         volume = await self.engine.call(lambda client: _volume_seen(client, self.config))
+        taken = None
+        if volume is not None:
+            with suppress(SandboxError):
+                taken = await self.engine.call(lambda client: _taken(client, self.config))
         state = seen.attrs["State"] if seen is not None else {}
         return Status(
             phase="absent" if seen is None else "running" if state.get("Running") else "stopped",
@@ -163,6 +170,7 @@ class Machine:
             out_of_memory=bool(state.get("OOMKilled")),
             volume=self.config.workspace,
             volume_present=volume is not None,
+            workspace_mb=taken,
             engine=f"{host.get('OperatingSystem', '')}, {host.get('ServerVersion', '')}",
             host=self.engine.host,
             memory_mb=container.memory_mb(self.config, host),
@@ -309,6 +317,15 @@ def _volume_seen(client: Any, config: MachineConfig) -> Any:
     if not container.is_ours(seen.attrs.get("Labels") or {}, config):
         raise SandboxError("name_taken", name=config.workspace)
     return seen
+
+
+def _taken(client: Any, config: MachineConfig) -> int | None:
+    """MB on the volume; nothing that runs in the machine has a say in it."""
+    for found in client.df()["Volumes"] or []:
+        size = int((found.get("UsageData") or {}).get("Size", -1))
+        if found["Name"] == config.workspace and size >= 0:
+            return -(-size // (1 << 20))
+    return None
 
 
 def _volume(client: Any, config: MachineConfig) -> str:

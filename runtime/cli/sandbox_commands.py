@@ -277,6 +277,10 @@ def _told(terminal: Terminal, found: Status, as_json: bool) -> ExitCode:
         (_("exit code"), str(found.exit_code) if found.phase == "stopped" else ""),
         (_("image"), found.image if found.image_present else _("not built; orion sandbox build")),
         (_("workspace"), found.volume if found.volume_present else _("empty")),
+        (
+            _("it takes"),
+            "" if found.workspace_mb is None else _("{count} MB").format(count=found.workspace_mb),
+        ),
         (_("limits"), limits.format(memory=found.memory_mb, cpus=f"{found.cpus:g}", pids=found.pids)),
         (_("not limited"), ", ".join(found.missing_limits)),
         (_("engine"), f"{found.engine}, {found.host}"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.container import SPEC, MachineConfig, create_arguments
+from sandbox.container import SPEC, MachineConfig, code_machine, create_arguments
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError
 from sandbox.machine import Machine
@@ -204,8 +204,6 @@ def test_the_machine_for_code_has_no_screen(engine: Engine, config: Configure) -
         assert guest.screen.width == 0
         assert "Xvfb" not in await _processes(engine, machine)
 
-    from sandbox.container import code_machine
-
     _with(engine, code_machine(config("coding")), work)
 
 
@@ -224,3 +222,19 @@ def test_a_desktop_says_when_it_stands_complete(engine: Engine, config: Configur
         assert seen.decode().split("=")[1].split() == ["0,", "0,", "1280,", "766"]
 
     _with(engine, config("complete"), work)
+
+
+def test_what_the_workspace_takes_is_known_also_when_nothing_runs(engine: Engine, config: Configure) -> None:
+    async def work(machine: Machine) -> None:
+        assert (await machine.status()).workspace_mb is None
+        thing = await machine.up()
+        fill = ["head", "-c", "20000000", "/dev/zero"]
+        command = ["sh", "-c", f"{' '.join(fill)} >/workspace/fill; sync"]
+        await engine.call(lambda client: thing.exec_run(command))
+        assert 19 <= ((await machine.status()).workspace_mb or 0) <= 25
+        await machine.stop()
+        found = await machine.status()
+        assert found.phase == "absent"
+        assert 19 <= (found.workspace_mb or 0) <= 25
+
+    _with(engine, code_machine(config("takes")), work)

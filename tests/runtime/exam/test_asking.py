@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from typing import cast
 
 import pytest
 
+import resources
+from models import generation
+from models.library import Library
+from models.worker_client import LocalEngine
 from runtime.errors import OrionError
 from runtime.exam.asking import THOUGHT, Answer, Asking, Question, said
 from runtime.messages import ToolSpec, Usage
+from runtime.providers.local import LocalProvider
 from runtime.providers.provider import Finished, ReasoningDelta, Request, StreamItem, TextDelta
+from runtime.settings import LocalModel
+from tests.conftest import missing
 from tests.runtime.exam.candidates import Candidate
 
 
@@ -85,3 +93,37 @@ def test_failures_are_raised() -> None:
         ask(Candidate(lambda request: OrionError("worker_crashed", fault="provider", model="m")))
     with pytest.raises(OrionError, match="reply_cut_short"):
         ask(Silent(lambda request: ""))
+
+
+class Recorder:
+    """An engine that keeps what it is asked and answers nothing, in 50 ms after 400 ms of reading."""
+
+    info = None
+    idle_seconds = 0.0
+
+    def __init__(self) -> None:
+        self.asked: list[generation.GenerateRequest] = []
+
+    async def generate(
+        self, request: generation.GenerateRequest
+    ) -> AsyncGenerator[generation.GenerateEvent, None]:
+        self.asked.append(request)
+        yield generation.Finished("stop", generation.Usage(120, 100, 1, 400.0, 50.0), 4096)
+
+    async def close(self) -> None:
+        pass
+
+
+def test_the_engine_hears_that_it_shall_not_think_and_its_speeds_are_told() -> None:
+    library = Library((resources.weights_dir(),))
+    if not library.list():
+        missing("the bundled model")
+    engine = Recorder()
+    provider = LocalProvider(library, LocalModel)
+    provider._engine = cast(LocalEngine, engine)
+    answer = asyncio.run(Asking(provider, "bundled")(QUESTION))
+    (request,) = engine.asked
+    assert request.template == {"enable_thinking": False}
+    assert request.sampling.temperature == 0.0
+    assert (answer.evaluated, answer.prefill_per_second, answer.tokens_per_second) == (20, 50.0, 20.0)
+    assert generation.Usage(100, 100, 1, 0.0, 50.0).prefill_per_second == 0.0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
 import pytest
 
+import resources
 from runtime.exam import instructions, json_replies, tools
 from runtime.exam.asking import Answer
-from runtime.exam.exam import ORDER
+from runtime.exam.exam import ORDER, VERSION
 from runtime.exam.examiner import PAPERS
 from runtime.exam.tasks import Paper, Task, data
 from runtime.exam.words import bare, parts, same, sentences, words
@@ -144,3 +146,15 @@ def test_what_must_be_right_can_be_and_is_more_than_half() -> None:
 def test_every_task_of_the_files_is_plain_data() -> None:
     for name in ("instructions", "json", "tools", "screens", "pictures", "phrases", "speed"):
         assert json.loads(json.dumps(data(name), ensure_ascii=False)) == data(name)
+
+
+QUESTIONS = {1: "68eb447442bdb7f4270cf79e0c0c05497db8b4ecc225c395e9c74e5a5e932156"}
+"""SHA-256 of the files in resources/exam by version of the exam: who changes a question raises VERSION in
+runtime/exam/exam.py, or old results would be taken for answers to the new questions."""
+
+
+def test_other_questions_have_another_version() -> None:
+    digest = hashlib.sha256()
+    for path in sorted(resources.path("exam").glob("*.yaml")):
+        digest.update(path.name.encode() + json.dumps(data(path.stem), sort_keys=True).encode())
+    assert {VERSION: digest.hexdigest()} == QUESTIONS

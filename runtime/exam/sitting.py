@@ -22,6 +22,10 @@ WINDOW = 4096
 """Tokens of context, whatever chats use: no model shall fail for want of room. The longest question has a
 picture of a screen, which takes up to some 1,500."""
 
+AGAIN = 3.0
+"""How many times the usual time an exam has that goes on where an earlier one had to end: without that a large
+model on a small machine would never get beyond the same place."""
+
 
 async def sit(
     library: Library,
@@ -33,7 +37,8 @@ async def sit(
     budget: float = BUDGET,
     command: Sequence[str] | None = None,
 ) -> Exam:
-    """Examine `model` (a name of the library), store the result and return what now counts of it.
+    """Examine `model` (a name of the library), store the result and return what now counts of it. `budget` as
+    in `examine`, but see AGAIN.
 
     `settings` are those by which chats run it. Cancelling the task ends the exam within 200 ms; the engine's
     child is gone when this returns. Raises OrionError: `model_unknown` and whatever is wrong with the file,
@@ -53,13 +58,20 @@ async def sit(
     provider = LocalProvider(library, lambda: own, command)
     facts = ModelFacts(key, provider.traits(model).images, _build())
     try:
-        exam = await examine(Asking(provider, model), facts, told, budget=budget, known=known)
+        time = allowed(budget, known)
+        exam = await examine(Asking(provider, model), facts, told, budget=time, known=known)
     except asyncio.CancelledError:
         _end(provider.engine.pid)  # it holds nothing worth storing, and nobody wants to wait for it
         raise
     finally:
         await provider.close()
     return await asyncio.to_thread(record.put, exam)
+
+
+def allowed(budget: float, known: Exam | None) -> float:
+    """The seconds for an exam of which `known` is already there."""
+    cut = known is not None and any(score.code == "exam_time_up" for score in known.scores.values())
+    return AGAIN * budget if cut else budget
 
 
 def _end(pid: int) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -16,8 +17,8 @@ from models.library import Library
 from runtime.errors import OrionError
 from runtime.exam import instructions, tools
 from runtime.exam.asking import Answer, Asking, Question
-from runtime.exam.exam import Exam, Step
-from runtime.exam.sitting import WINDOW, sit
+from runtime.exam.exam import Exam, ModelKey, Score, Step
+from runtime.exam.sitting import WINDOW, allowed, sit
 from runtime.exam_record import ExamRecord
 from runtime.providers.local import LocalProvider
 from runtime.settings import LocalModel
@@ -105,6 +106,13 @@ def test_an_exam_can_be_ended_at_any_moment(tmp_path: Path, moment: tuple[str, i
     assert min(asyncio.run(ended()) for _ in range(3)) < 0.2
     assert set(psutil.Process().children(recursive=True)) <= before
     assert not (tmp_path / "exams.json").exists()
+
+
+def test_what_was_cut_off_gets_more_time() -> None:
+    whole = Exam(ModelKey("m", 1, "00"), "", 0.0, 0.0, False, {"tools": Score(9, 11, 60.0, "passed")})
+    cut = replace(whole, scores={"tools": Score(0, 11, 60.0, "not_taken", "exam_time_up")})
+    blind = replace(whole, scores={"clicks": Score(0, 0, 0.0, "not_taken", "exam_not_for_this_model")})
+    assert [allowed(120.0, known) for known in (None, whole, blind, cut)] == [120.0, 120.0, 120.0, 360.0]
 
 
 def test_a_model_that_cannot_be_had_is_an_error(tmp_path: Path) -> None:

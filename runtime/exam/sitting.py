@@ -23,8 +23,8 @@ WINDOW = 4096
 picture of a screen, which takes up to some 1,500."""
 
 AGAIN = 3.0
-"""How many times the usual time an exam has that goes on where an earlier one had to end: without that a large
-model on a small machine would never get beyond the same place."""
+"""How many times the usual time an exam has that goes on where an earlier one had to end: a large model on a
+small machine would never get beyond the same place otherwise."""
 
 
 async def sit(

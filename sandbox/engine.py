@@ -272,7 +272,7 @@ def _knock(address: str, options: dict[str, Any], patience: float = KNOCK) -> Ma
     try:
         api = docker.APIClient(version=ours, timeout=patience, **options)
         api.trust_env = False
-        found = str(api.version(api_version=False)["ApiVersion"])
+        found = _spoken(api)
     except docker.errors.APIError as error:
         raise SandboxError("engine_failed", reason=_short(error)) from error
     except (docker.errors.DockerException, requests.exceptions.RequestException, OSError) as error:
@@ -296,6 +296,14 @@ def _knock(address: str, options: dict[str, Any], patience: float = KNOCK) -> Ma
         return client
 
     return make
+
+
+def _spoken(api: Any) -> str:
+    """The version of its interface that an engine names in the answer to a ping: Podman takes a second and
+    more to put together what it says of itself. Raises as docker-py does, and KeyError."""
+    answer = api._get(api._url("/_ping", versioned_api=False))
+    api._raise_for_status(answer)
+    return str(answer.headers.get("Api-Version") or api.version(api_version=False)["ApiVersion"])
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -31,7 +31,8 @@ def _code(host: str = "", env: dict[str, str] | None = None) -> str:
 def _engine_of(version: str, place: Path) -> Iterator[str]:
     """A server that says of itself that it is an engine of that version; nothing else."""
     answer = json.dumps({"ApiVersion": version, "Version": "0"}).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(answer)}\r\n\r\n"
+    head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    head += f"Api-Version: {version}\r\nContent-Length: {len(answer)}\r\n\r\n"
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(place))
         server.listen()

@@ -73,7 +73,8 @@ def test_the_engine_got_every_limit(engine: Engine, config: Configure) -> None:
         assert made["PidsLimit"] == 512
         assert 0 < made["Memory"] <= 4096 << 20
         assert 0 < made["NanoCpus"] <= 4_000_000_000
-        assert not made["Binds"] or made["Binds"] == [f"{chosen.volume}:/workspace:rw"]
+        (bound,) = made["Binds"] or [f"{chosen.volume}:/workspace:rw"]
+        assert bound.split(",")[0] == f"{chosen.volume}:/workspace:rw"
         assert not made["Devices"]
         assert made["Init"] is True
 

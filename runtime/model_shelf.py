@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -74,7 +75,7 @@ class ModelShelf:
 
     async def installed(self) -> list[JsonObject]:
         """Every model on this machine: [INSTALLED], recognisers of speech last."""
-        machine = await self._machine()
+        machine = await self._for_models()
         default = await asyncio.to_thread(self._uses.default)
         held = self._uses.held()
         rows = await asyncio.to_thread(self._rows.rows, machine, default, held.__contains__)
@@ -111,7 +112,7 @@ class ModelShelf:
             return await asyncio.to_thread(cards.of_entry, entry, described)
         model = await asyncio.to_thread(self._uses.here, name)
         if model is not None:
-            return cards.of_file(model, self._rows.fit(model, await self._machine()))
+            return cards.of_file(model, self._rows.fit(model, await self._for_models()))
         if name.count("/") != 1 or offline:
             raise OrionError("catalogue_unknown", name=name)
         self._sources.check()
@@ -227,8 +228,14 @@ class ModelShelf:
                 self._seen = await asyncio.to_thread(Machine.look, home.weights, home.cache)
             return await asyncio.to_thread(self._seen.again, home.weights)
 
+    async def _for_models(self) -> Machine:
+        """The machine as a model finds it that takes the place of the present one."""
+        machine, held = await self._machine(), self._uses.memory()
+        hardware = replace(machine.hardware, memory_available=machine.hardware.memory_available + held)
+        return replace(machine, hardware=hardware)
+
     async def _cards(self) -> Cards:
-        machine = await self._machine()
+        machine = await self._for_models()
         return await asyncio.to_thread(self._made_cards, machine)
 
     def _made_cards(self, machine: Machine) -> Cards:

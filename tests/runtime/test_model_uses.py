@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,8 @@ def test_a_loaded_and_chosen_model_goes_and_the_bundled_one_answers(fresh_home: 
         await session.submit("Hello")
         await session.idle()
         assert (await row(runtime))["in_use"]
+        if sys.platform == "linux":
+            assert shelf._uses.memory() > 10_000_000
         pid = engine(runtime).pid
         assert pid
         freed = await shelf.frees(NAME)

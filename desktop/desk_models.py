@@ -18,9 +18,10 @@ async def models_here(desk: Desk) -> Plain:
     return {"machine": await shelf.machine(), "installed": await shelf.installed()}
 
 
-async def models_go_on(desk: Desk) -> None:
-    """Take up the downloads that ran when the program ended."""
+async def models_go_on(desk: Desk) -> list[Plain]:
+    """Take up the downloads that ran when the program ended; all there are: [DOWNLOAD]."""
     await desk.runtime.shelf.go_on()
+    return await desk.runtime.shelf.downloads() if desk.runtime.home.downloads.is_dir() else []
 
 
 async def models_recommended(desk: Desk, kind: Kind) -> list[Plain]:

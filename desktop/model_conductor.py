@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -12,6 +12,10 @@ from desktop import desk_models
 from desktop.bridge import Bridge
 from desktop.conversations import Conversations
 from desktop.window import MainWindow
+from resources.translation import _
+
+if TYPE_CHECKING:
+    from desktop.models.stock import Stock
 
 SMALL = 400_000_000
 """Bytes of a model file below which it can chat a little and not much more."""
@@ -27,18 +31,22 @@ class ModelConductor(QObject):
         self._bridge = bridge
         self._talks = talks
         self._page: Any = None
+        self._stock: Stock | None = None
         window.header.more_models_requested.connect(lambda: window.show_page("models", "recommended"))
         window.chats.models_requested.connect(lambda: window.show_page("models", "recommended"))
 
     def begin(self) -> None:
         """Go on with the downloads that ran when the program ended, and see which models are there."""
-        self._bridge.ask(desk_models.models_go_on)
+        self._bridge.ask(desk_models.models_go_on).then(self._on_gone_on)
         self._advise()
 
     def join(self, page: QWidget) -> None:
         """Connect the page's signals."""
         made: Any = page
         self._page = made
+        if self._stock is not None:
+            self._stock.deleteLater()  # the page follows by itself
+            self._stock = None
         made.chosen.connect(self._on_chosen)
         made.menu_changed.connect(self._on_menu)
         made.page_wanted.connect(self._window.show_page)
@@ -47,6 +55,23 @@ class ModelConductor(QObject):
     def take_escape(self) -> bool:
         """Leave the question that waits on the page, if one does."""
         return self._page is not None and self._page.isVisible() and bool(self._page.take_escape())
+
+    def _on_gone_on(self, downloads: list[dict[str, Any]]) -> None:
+        """Downloads go on from the last time: follow them until the page does."""
+        from desktop.models.offer_card import GOES_ON
+        from desktop.models.stock import Stock
+
+        if not any(row["state"] in GOES_ON for row in downloads):
+            return
+        self._stock = Stock(self._bridge, self)
+        self._stock.downloads = downloads
+        self._stock.arrived.connect(self._on_arrived)
+        self._stock.menu.connect(self._on_menu)
+        self._stock.follow()
+
+    def _on_arrived(self, row: dict[str, Any]) -> None:
+        if self._page is None:
+            self._window.toast.say(_("{title} is here.").format(title=row["title"]))
 
     def _on_chosen(self, profile: str, model: str) -> None:
         """Let the chat in front use the model too; what is not in front keeps its own."""

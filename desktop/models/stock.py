@@ -23,7 +23,7 @@ class Stock(QObject):
     downloads or the exam went on, `advised` and `found` that recommendations or results of a search came;
     `arrived` carries a download that ended well, `examined` the name of a model whose exam ended well;
     `menu` the model menu's rows after they changed; `failed` what went wrong with a part ("here",
-    "advice", "search", "exam"), by code and fields."""
+    "advice", "search", "exam", "download"), by code and fields."""
 
     here = Signal()
     moved = Signal()
@@ -178,6 +178,9 @@ class Stock(QObject):
             self.arrived.emit(row)
         if fresh:
             self.reread()
+        for row in self.downloads:
+            if row["id"] in went_on and row["state"] == "failed":
+                self.failed.emit("download", row["code"], row["fields"])
 
     def _on_exam(self, told: Row) -> None:
         before, was = self.examining, (self.run or {}).get("state", "failed")

@@ -275,8 +275,8 @@ class ModelsPage(QWidget):
     def _on_failed(self, part: str, code: str, fields: Fields) -> None:
         if part == "search":
             self.search.show_fault(code, fields)
-        elif part == "exam":
-            self._say(sentence(code, **fields))
+        elif part in ("exam", "download"):
+            self._say(sentence(code, **fields), quietly=part == "download" and self.isVisible())
         elif part in ("here", "advice"):
             self.installed.hide()
             self.advice.hide()

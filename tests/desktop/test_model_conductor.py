@@ -21,6 +21,7 @@ STRONG = {"name": "strong", "path": "s.gguf", "size": 2_500_000_000, "provider":
 @pytest.fixture
 def models(stage: Stage) -> ModelConductor:
     stage.bridge.answers |= {
+        "models_go_on": [],
         "models_here": rows.here(),
         "models_recommended": [rows.offer()],
         "models_step": {"step": 1, "downloads": []},
@@ -70,6 +71,17 @@ def test_an_empty_chat_leads_to_stronger_models_while_there_is_none(
     page.menu_changed.emit([SMALL, STRONG])
     stage.window.show_chat()
     assert not view.welcome.models.isVisible()
+    assert [one["name"] for one in stage.window.header.models] == ["bundled", "strong"]
+
+
+def test_a_download_that_goes_on_from_the_last_time_is_told_when_it_came(
+    stage: Stage, models: ModelConductor
+) -> None:
+    stage.bridge.answers["models_go_on"] = [rows.download()]
+    stage.bridge.answers["models_step"] = {"step": 2, "downloads": [rows.download("done", name="strong")]}
+    models.begin()
+    stage.bridge.settle()
+    assert stage.window.toast.text.text() == "Small 3 4B is here."
     assert [one["name"] for one in stage.window.header.models] == ["bundled", "strong"]
 
 

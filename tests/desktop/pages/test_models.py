@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -17,73 +13,17 @@ from desktop.theme import DARK, LIGHT, apply
 from runtime.errors import OrionError
 from tests.desktop.doubles import RecordingBridge
 from tests.desktop.models import rows
-
-
-class Shelf:
-    """Answers the page's questions from rows that a test changes."""
-
-    def __init__(self, bridge: RecordingBridge) -> None:
-        self.bridge = bridge
-        self.step = 0
-        self.downloads: list[rows.Row] = []
-        self.run: rows.Row | None = None
-        bridge.answers |= {
-            "models_here": rows.here(rows.installed(), rows.stronger()),
-            "models_recommended": [rows.offer(), rows.offer("m/two", title="Second 2B")],
-            "models_search": {"known": [rows.offer()], "found": [], "refused": ""},
-            "models_menu": [],
-            "model_fetch": rows.download(),
-            "model_frees": {"bytes": 2_497_000_000, "files": ["small.gguf"]},
-            "model_exam": rows.run(),
-            "model_use": {"profile": "orion-local", "model": "maker/small-3-4b"},
-        }
-
-    def settle(self) -> None:
-        """Answer what was asked; each of the two followers is answered once, with what is so now."""
-        self.step += 1
-        now = self.step
-        self.bridge.answers["models_step"] = lambda seen: self._told(seen, now, "downloads", self.downloads)
-        self.bridge.answers["models_exam_step"] = lambda seen: self._told(seen, now, "run", self.run)
-        self.bridge.settle()
-
-    def settled(self, is_so: Callable[[], bool]) -> bool:
-        """Answer what was asked; whether `is_so` then."""
-        self.settle()
-        return is_so()
-
-    def _told(self, seen: int, now: int, key: str, value: Any) -> rows.Row:
-        return {
-            "step": now if seen < now else seen,
-            key: [dict(row) for row in value] if key == "downloads" else value,
-        }
+from tests.desktop.models.shelf_double import Shelf
 
 
 @pytest.fixture
-def bridge() -> RecordingBridge:
-    return RecordingBridge()
+def bridge(shelf: Shelf) -> RecordingBridge:
+    return shelf.bridge
 
 
 @pytest.fixture
-def shelf(bridge: RecordingBridge) -> Shelf:
-    return Shelf(bridge)
-
-
-@pytest.fixture
-def page(qtbot: QtBot, bridge: RecordingBridge, shelf: Shelf) -> ModelsPage:
-    made = ModelsPage(bridge, LIGHT)
-    qtbot.addWidget(made)
-    made.resize(900, 800)
-    made.show()
-    made.activateWindow()
-    qtbot.waitUntil(made.isActiveWindow)
-    shelf.settle()
-    return made
-
-
-def best(page: ModelsPage) -> Any:
-    """The first card among the recommended ones."""
-    page.tabs.choose("recommended")
-    return page.advice.cards["maker/Small-3-4B-GGUF"]
+def page(models_page: ModelsPage) -> ModelsPage:
+    return models_page
 
 
 def test_before_anything_is_known_it_says_that_it_looks(qtbot: QtBot, bridge: RecordingBridge) -> None:
@@ -140,166 +80,6 @@ def test_an_empty_shelf_leads_to_what_runs_well(
     assert page.advice.isVisible()
 
 
-def test_the_best_one_is_marked_and_fetched_by_keyboard(
-    page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
-) -> None:
-    card = best(page)
-    assert card.best.text() == "Best fit here"
-    assert not page.advice.cards["m/two"].best.text()
-    assert card.main.accessibleName() == "Get Small 3 4B, 2.5 GB"
-    card.main.setFocus()
-    QTest.keyClick(card.main, Qt.Key.Key_Space)
-    shelf.downloads = [rows.download()]
-    shelf.settle()
-    assert bridge.last("model_fetch") == ("maker/Small-3-4B-GGUF", "Small-3-4B-Q4_K_M.gguf", False)
-    assert page.activity.isVisible()
-    shown = page.activity.downloads.cards["d1"]
-    assert shown.title.text() == "Fetching Small 3 4B"
-    assert (
-        shown.words.text().replace("\u00a0", " ") == "1.2 GB of 2.5 GB  ·  8.3 MB a second  ·  2 minutes left"
-    )
-    assert card.main.text() == "50 %"
-    card.main.click()
-    assert shown.main.hasFocus()
-
-
-def test_another_size_is_chosen_and_said_to_be_too_large(page: ModelsPage) -> None:
-    card = best(page)
-    menu = card.sizes.menu()
-    menu.aboutToShow.emit()
-    assert [action.isChecked() for action in menu.actions()] == [True, False, False]
-    menu.actions()[2].trigger()
-    assert card.foot.fit.words.text() == "Needs 9.0 GB of memory; 6.0 GB are free"
-    menu.aboutToShow.emit()
-    menu.actions()[1].trigger()
-    assert card.foot.fit.words.text() == "Runs here, but slowly, about 2 words a second"
-
-
-def test_a_download_is_paused_resumed_and_stopped(
-    page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
-) -> None:
-    shelf.downloads = [rows.download()]
-    page.stock.follow()
-    shelf.settle()
-    page.refresh()
-    shelf.settle()
-    shown = page.activity.downloads.cards["d1"]
-    shown.main.setFocus()
-    QTest.keyClick(shown.main, Qt.Key.Key_Space)
-    shelf.downloads = [rows.download("paused")]
-    page.refresh()
-    shelf.settle()
-    assert bridge.last("model_pause") == ("d1",)
-    assert shown.main.text() == "Go on"
-    assert shown.main.hasFocus()
-    QTest.keyClick(shown.main, Qt.Key.Key_Space)
-    shown.stop.click()
-    shelf.downloads = []
-    page.refresh()
-    shelf.settle()
-    assert bridge.last("model_resume") == ("d1",)
-    assert bridge.last("model_stop") == ("d1",)
-    assert not page.activity.isVisible()
-
-
-def test_what_has_come_is_said_and_can_be_examined(
-    qtbot: QtBot, page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
-) -> None:
-    bridge.answers["models_here"] = rows.here(rows.installed(), rows.stronger(exam=None))
-    shelf.downloads = [rows.download()]
-    page.refresh()
-    shelf.settle()
-    page.hide()
-    shelf.downloads = [rows.download("done", name="maker/small-3-4b")]
-    with qtbot.waitSignal(page.decided) as said, qtbot.waitSignal(page.menu_changed):
-        page.refresh()
-        qtbot.waitUntil(lambda: shelf.settled(lambda: page.stock.downloads[0]["state"] == "done"))
-    assert said.args == ["Small 3 4B is here."]
-    page.show()
-    shown = page.activity.downloads.cards["d1"]
-    assert (shown.main.text(), shown.second.text(), shown.stop.text()) == ("Examine", "Use", "Close")
-    shown.main.click()
-    shelf.run = rows.run()
-    page.refresh()
-    qtbot.waitUntil(lambda: shelf.settled(lambda: page.activity.exam.isVisible()))
-    assert bridge.last("model_exam") == ("maker/small-3-4b",)
-    assert page.activity.exam.title.text() == "Examining Small 3 4B: Instructions"
-    assert page.installed.cards["maker/small-3-4b"].examine.text() == "Examining…"
-    page.activity.exam.stop.click()
-    shelf.run = None
-    qtbot.waitUntil(lambda: shelf.settled(lambda: not page.activity.exam.isVisible()))
-    assert "model_stop_exam" in bridge.names()
-
-
-def test_a_licence_is_accepted_first(page: ModelsPage, bridge: RecordingBridge, shelf: Shelf) -> None:
-    def fetch(_name: str, _file: str, accepted: bool) -> Any:
-        return rows.download() if accepted else OrionError("licence_not_accepted", licence="Apache-2.0")
-
-    bridge.answers["model_fetch"] = fetch
-    card = best(page)
-    card.main.setFocus()
-    card.main.click()
-    shelf.settle()
-    asked = page.question
-    assert asked.title.text() == "Accept the licence of Small 3 4B?"
-    assert asked.link.isVisible()
-    assert asked.question.yes.hasFocus()
-    QTest.keyClick(asked, Qt.Key.Key_Escape)
-    assert not asked.isVisible()
-    assert card.main.hasFocus()
-    card.main.click()
-    shelf.settle()
-    QTest.keyClick(asked.question.yes, Qt.Key.Key_Space)
-    assert not asked.isVisible()
-    shelf.settle()
-    assert bridge.last("model_fetch")[2] is True
-
-
-def test_a_host_is_allowed_first(page: ModelsPage, bridge: RecordingBridge, shelf: Shelf) -> None:
-    answers = [OrionError("host_refused", host="hub.example"), rows.download()]
-    bridge.answers["model_fetch"] = lambda *_given: answers.pop(0)
-    best(page).main.click()
-    shelf.settle()
-    assert page.question.title.text() == "Fetch from hub.example?"
-    page.question.question.yes.click()
-    shelf.settle()
-    assert bridge.last("models_allow") == ("hub.example",)
-    assert bridge.names().count("model_fetch") == 2
-    assert not page.question.isVisible()
-
-
-def test_deleting_says_what_it_frees_and_is_agreed_to(
-    page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
-) -> None:
-    card = page.installed.cards["maker/small-3-4b"]
-    card.delete.setFocus()
-    QTest.keyClick(card.delete, Qt.Key.Key_Space)
-    shelf.settle()
-    assert page.question.title.text() == "Delete Small 3 4B?"
-    assert page.question.question.words.text().startswith("This frees 2.5 GB on the disk (1 file).")
-    assert page.question.question.no.hasFocus()
-    QTest.keyClick(page.question.question.no, Qt.Key.Key_Space)
-    assert card.delete.hasFocus()
-    assert "model_delete" not in bridge.names()
-    card.delete.click()
-    shelf.settle()
-    page.question.question.yes.click()
-    bridge.answers["models_here"] = rows.here(rows.installed())
-    shelf.settle()
-    assert bridge.last("model_delete") == ("maker/small-3-4b", False)
-    assert list(page.installed.cards) == ["smollm2-135m"]
-
-
-def test_a_model_is_used_by_the_chat_in_front(
-    qtbot: QtBot, page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
-) -> None:
-    with qtbot.waitSignal(page.chosen) as chosen:
-        page.installed.cards["maker/small-3-4b"].use.click()
-        shelf.settle()
-    assert chosen.args == ["orion-local", "maker/small-3-4b"]
-    assert bridge.last("model_use") == ("maker/small-3-4b",)
-
-
 def test_a_search_beyond_the_catalogue_asks_for_a_permission(
     page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
 ) -> None:
@@ -349,30 +129,6 @@ def test_a_search_without_results_and_one_that_fails_say_so(
     assert page.search.state.way.isVisible()
 
 
-def test_files_are_dropped_looked_at_and_taken_in(
-    page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
-) -> None:
-    broken = rows.plan("/models/half.gguf", modes=[], code="model_missing", fields={"path": "/models"})
-    bridge.answers["models_plan"] = [rows.plan(), broken]
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile("/models/mine.gguf"), QUrl.fromLocalFile("/models/half.gguf")])
-    where, act = QPointF(200, 200), Qt.DropAction.CopyAction
-    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    page.dragEnterEvent(QDragEnterEvent(where.toPoint(), act, data, buttons, keys))
-    assert page.drop.isVisible()
-    page.dropEvent(QDropEvent(where, act, data, buttons, keys))
-    assert not page.drop.isVisible()
-    shelf.settle()
-    assert bridge.last("models_plan") == (["/models/mine.gguf", "/models/half.gguf"],)
-    assert page.intake.title.text() == "Import 1 model"
-    assert page.intake.take.hasFocus()
-    page.intake.ways["in_place"].setChecked(True)
-    QTest.keyClick(page.intake.take, Qt.Key.Key_Space)
-    shelf.settle()
-    assert bridge.last("models_take") == (["/models/mine.gguf"], "in_place")
-    assert not page.intake.isVisible()
-
-
 def test_badges_say_what_was_measured_and_are_one_stop_of_the_keyboard(page: ModelsPage) -> None:
     shown = page.installed.cards["maker/small-3-4b"].badges.badges
     assert shown[1].accessibleName() == "Tools: 3 of 10 right: failed."
@@ -388,21 +144,6 @@ def test_badges_say_what_was_measured_and_are_one_stop_of_the_keyboard(page: Mod
     assert shown[1].hasFocus()
     QTest.keyClick(shown[1], Qt.Key.Key_Left)
     assert shown[0].hasFocus()
-
-
-def test_a_gated_model_leads_to_where_the_token_goes(
-    qtbot: QtBot, page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
-) -> None:
-    gated = {"state": "failed", "code": "download_gated"}
-    shelf.downloads = [
-        rows.download(**gated, fields={"repository": "maker/Small", "page": "https://hub.example"})
-    ]
-    page.refresh()
-    qtbot.waitUntil(lambda: shelf.settled(lambda: page.activity.isVisible()))
-    shown = page.activity.downloads.cards["d1"]
-    with qtbot.waitSignal(page.page_wanted) as wanted:
-        shown.second.click()
-    assert wanted.args == ["services"]
 
 
 @pytest.mark.parametrize("section", ["installed", "recommended", "search"])

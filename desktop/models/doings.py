@@ -148,6 +148,7 @@ class Doings(QObject):
     def _delete(self, name: str, title: str, origin: QWidget, *, agreed: bool = False) -> None:
         def done(_freed: object) -> None:
             self.said.emit(_("{title} is deleted.").format(title=title))
+            self._stock.forget(name)
             self._stock.reread()
 
         def refused(code: str, fields: Fields) -> None:

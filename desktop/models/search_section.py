@@ -75,15 +75,18 @@ class SearchSection(QWidget):
             self._invite()
             return
         self._asked = words
-        self._show_parts([], [])
-        self.beyond.hide()
-        self.state.put("search", _("Looking for {words}…").format(words=words))
-        self.searched.emit(words)
+        self.again()
 
     def again(self) -> None:
         """Look for the same words once more."""
-        if self._asked:
-            self.searched.emit(self._asked)
+        if not self._asked:
+            return
+        if self.beyond.way.hasFocus():
+            self.field.setFocus()  # the button goes
+        self._show_parts([], [])
+        self.beyond.hide()
+        self.state.put("search", _("Looking for {words}…").format(words=self._asked))
+        self.searched.emit(self._asked)
 
     def show_results(self, results: Row) -> None:
         """Draw what came."""

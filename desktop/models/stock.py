@@ -175,12 +175,36 @@ class Stock(QObject):
         self.moved.emit()
         fresh = [row for row in self.downloads if row["id"] in went_on and row["state"] == "done"]
         for row in fresh:
+            self.note(row)
             self.arrived.emit(row)
         if fresh:
             self.reread()
         for row in self.downloads:
             if row["id"] in went_on and row["state"] == "failed":
                 self.failed.emit("download", row["code"], row["fields"])
+
+    def note(self, download: Row) -> None:
+        """Write into the results of the last search that one of them is here now."""
+
+        def now(card: Row, variant: Row) -> str:
+            came = card["id"] == download["repository"] and variant["file"] in download["files"]
+            return str(download["name"] if came else variant["installed"])
+
+        self._relabel(now)
+
+    def forget(self, name: str) -> None:
+        """Write into the results of the last search that a model is not here any more."""
+        self._relabel(lambda _card, one: "" if one["installed"] == name else str(one["installed"]))
+
+    def _relabel(self, installed: Callable[[Row, Row], str]) -> None:
+        """Have the results of the last search say of each file as which model it is installed."""
+        for key in ("known", "found"):
+            self.results[key] = [
+                card | {"variants": [one | {"installed": installed(card, one)} for one in card["variants"]]}
+                for card in self.results[key]
+            ]
+        if self.results["known"] or self.results["found"]:
+            self.found.emit()
 
     def _on_exam(self, told: Row) -> None:
         before, was = self.examining, (self.run or {}).get("state", "failed")

@@ -111,6 +111,11 @@ def test_a_search_beyond_the_catalogue_asks_for_a_permission(
     assert other.main.text() == "Looking…"
     shelf.settle()
     assert other.main.text() == "Get"
+    came = rows.download("done", repository="x/y", name="y/small")
+    page.stock.note(came)
+    assert other.main.text() == "Use it"
+    page.stock.forget("y/small")
+    assert other.main.text() == "Get"
 
 
 def test_a_search_without_results_and_one_that_fails_say_so(

@@ -48,6 +48,7 @@ class Podman:
             self._process = subprocess.Popen(
                 [*self._command, "system", "service", "--time=0", self.address],
                 env=self._environment,
+                cwd=self._folder,  # its keepers of containers leave notes where they stand
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -45,7 +45,7 @@ class Arrivals:
         hub: Callable[[], Hub],
         library: Library,
         references: References,
-        arrived: Callable[[Path], Awaitable[None]],
+        arrived: Callable[[Path], Coroutine[None, None, None]],
     ) -> None:
         self.news = News()
         self._home = home

@@ -14,7 +14,7 @@ from models.errors import EngineError
 from runtime.errors import OrionError
 from runtime.messages import JsonObject
 from runtime.model_exams import ExamRoom
-from runtime.model_faults import beside
+from runtime.model_faults import beside, failed
 from runtime.model_rows import recognisers
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Uses:
         if model is None:
             return await self._runtime.choose(name, session)
         if model.error:
-            raise OrionError(model.error, **dict(model.fields))
+            raise failed(model.error, dict(model.fields))
         if model.kind != "language":
             raise OrionError("model_not_for_chat", name=model.name)
         return await self._runtime.choose(f"local/{model.name}", session)

@@ -20,8 +20,8 @@ def ask_for_licence(entry: Entry | None, described: Described | None, accepted: 
     if accepted:
         return
     if entry is not None and entry.accept:
-        fields = {"model": entry.title, "licence": entry.licence, "url": entry.licence_url}
-        raise OrionError("licence_not_accepted", **fields)
+        url = entry.licence_url
+        raise OrionError("licence_not_accepted", model=entry.title, licence=entry.licence, url=url)
     if entry is None and described is not None and licence_to_accept(entry, described):
         page = f"https://huggingface.co/{described.repository}"
         name = described.repository.rpartition("/")[2]

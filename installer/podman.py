@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from installer.containers import COMING_UP, EngineError, alone, answers, unmount
 
@@ -39,7 +40,7 @@ class Podman:
         path = f"{environment.get('PATH', '')}:{_PATH}"
         self._environment = {**environment, "PATH": path, "CONTAINERS_CONF": f"{folder}/containers.conf"}
         self._command = ["podman", f"--root={_DATA}", f"--runroot={folder}/run", f"--tmpdir={folder}/podman"]
-        self._command.append("--events-backend=file")
+        self._command += ["--events-backend=file", f"--storage-driver={_driver(folder)}"]
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -92,6 +93,22 @@ def start(stack: ExitStack, folder: Path, environment: Mapping[str, str]) -> Pod
     stack.callback(made.close)
     made.start()
     return made
+
+
+def _driver(folder: Path) -> str:
+    """How layers lie on each other over IMAGES; Podman itself only looks for overlays and gives up."""
+    with TemporaryDirectory(dir=IMAGES) as name:
+        parts = {part: Path(name, part) for part in ("lower", "upper", "work")}
+        for part in parts.values():
+            part.mkdir()
+        place = folder / "overlay"
+        place.mkdir(exist_ok=True)
+        options = ",".join(f"{key}dir={part}" for key, part in parts.items())
+        command = ["mount", "-t", "overlay", "-o", options, "overlay", str(place)]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            return "vfs"
+        subprocess.run(["umount", str(place)], capture_output=True, check=True)
+        return "overlay"
 
 
 def _configuration() -> str:

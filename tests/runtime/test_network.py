@@ -304,8 +304,8 @@ def test_taking_a_permission_back_holds_for_the_next_request_of_an_open_client(
 
 
 def test_nothing_else_in_the_house_opens_a_way_onto_the_network() -> None:
-    """Every client of HTTP is made by Network; installer and tests do not belong to the program, and the container
-    engine, which is the user's own, is spoken to by its own library."""
+    """Every client of HTTP is made by Network; installer and tests do not belong to the program, and the
+    container engine, which is the user's own, is spoken to by its own library."""
     ways = re.compile(r"httpx2?\.(Async)?Client\(|urlopen\(|http\.client|create_connection\(|import requests")
     root = Path(__file__).resolve().parents[2]
     rooms = ("desktop", "runtime", "voice", "models", "sandbox", "resources")

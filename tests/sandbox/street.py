@@ -23,6 +23,7 @@ class Door:
     asked: list[tuple[str, int]] = field(default_factory=list)
     opens: list[tuple[str, int]] = field(default_factory=list)
     ends: list[tuple[int, int]] = field(default_factory=list)
+    was_opened: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     refusals: list[tuple[str, int, str]] = field(default_factory=list)
     full: bool = False
@@ -42,6 +43,7 @@ class Door:
         if self.full:
             raise PeerError("file_unwritable", "the ledger cannot be written")
         self.opens.append((host, port))
+        self.was_opened.set()
 
         def ended(sent: int, received: int) -> None:
             self.ends.append((sent, received))

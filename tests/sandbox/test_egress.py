@@ -210,8 +210,7 @@ def test_a_connection_ends_with_its_permission() -> None:
     async def work(there: Street) -> None:
         there.origin.until = b"never"
         asking = asyncio.create_task(there.say(GET))
-        while not there.door.opens:
-            await asyncio.sleep(0)
+        await there.door.was_opened.wait()
         there.door.over_now.set()
         await asking
         await there.door.ended.wait()

@@ -112,7 +112,8 @@ class SessionStore:
         return as_markdown(title, Rows(_chain(records)).settle(False))
 
     def import_(self, text: str) -> str:
-        """A new session from exported JSON. Raises OrionError `import_unreadable`."""
+        """A new session from exported JSON: text from outside, of which nothing runs and in which nothing is
+        allowed yet, whatever it says. Raises OrionError `import_unreadable`."""
         try:
             data = json.loads(text)
             if data["format"] != "orion-session" or data["v"] != 1:
@@ -125,7 +126,7 @@ class SessionStore:
         _, records, bad = parse(lines, path)
         if bad or not records:
             raise OrionError("import_unreadable", problem=f"record {bad[0][0]}" if bad else "no records")
-        _copy([_from_outside(record) for record in records], path)
+        _copy([*map(_from_outside, records), *_ending(records)], path)
         return session
 
     def fork(self, session: str, message: str) -> str:
@@ -194,10 +195,26 @@ def _heard(records: list[Record], kept: set[str]) -> list[Record]:
     return [record for record in last.values() if record.id not in kept]
 
 
+_UNTOLD = ("session", "title", "mode")
+"""Records of which a model hears nothing."""
+
+
 def _from_outside(record: Record) -> Record:
-    """The record, marked as text that came from outside this program."""
-    told = record.type in ("user", "assistant", "tool_result", "note", "recall", "compaction")
-    return record._replace(data=record.data | {"foreign": True}) if told else record
+    """The record, marked as text that came from outside this program, without what it would allow: nobody
+    here gave the approvals in it, and what may be done unasked is not for a file to say."""
+    data = {key: value for key, value in record.data.items() if key not in ("rule", "autonomy")}
+    if record.type == "approval":
+        data["digest"] = ""  # that of no call
+    return record._replace(data=data if record.type in _UNTOLD else data | {"foreign": True})
+
+
+def _ending(records: list[Record]) -> list[Record]:
+    """What ends the last turn where it was cut off, so that no call in it is taken up again."""
+    turns = [record.type for record in _chain(records) if record.type in ("user", "done")]
+    if turns[-1:] != ["user"]:
+        return []
+    last = records[-1]
+    return [Record(secrets.token_hex(6), last.id, last.time, "done", {"reason": "stopped"})]
 
 
 def _copy(records: list[Record], path: Path) -> None:

@@ -60,7 +60,8 @@ class Asker:
         offered = {_KEYS[trust]: trust for trust in (*asked.rules, "once") if trust in _KEYS}
         self._show(asked, offered)
         _drop_typed_ahead()
-        keys = "/".join((*offered, "n", "e"))
+        whole = ["v"] if len(_told(asked)) > _LONGEST_PREVIEW else []
+        keys = "/".join((*offered, "n", "e", *whole))
         while True:
             try:
                 answer = self._ask(_("Your choice [{keys}]: ").format(keys=keys)).strip().lower()
@@ -71,6 +72,8 @@ class Asker:
                 return Decision("deny")
             if answer in offered or answer == _("yes"):
                 return Decision("approve", trust=cast(Trust, offered.get(answer, "once")))
+            if answer in whole:
+                self._tell(asked, _told(asked))
             if answer == "e":
                 edited = self._edit(asked.arguments)
                 if edited is not None:
@@ -91,12 +94,11 @@ class Asker:
         terminal.note(f"{bar}{_(_RISKS[asked.risk])}", _RISK_STYLES[asked.risk])
         for line in exact(asked.summary).splitlines():
             terminal.note(bar + line, "")
-        shown = asked.preview or json.dumps(asked.arguments, indent=2, ensure_ascii=False)
-        lines = exact(shown).splitlines()
-        for line in lines[:_LONGEST_PREVIEW]:
-            terminal.note(f"{bar}  {line}", _diff_style(line) if asked.preview else "dim")
+        lines = _told(asked)
+        self._tell(asked, lines[:_LONGEST_PREVIEW])
         if (more := len(lines) - _LONGEST_PREVIEW) > 0:
-            terminal.note(bar + _("… {count} more lines").format(count=more), "warn")
+            words = _("… {count} more lines, which you have not seen yet; v shows them all")
+            terminal.note(bar + words.format(count=more), "warn")
         for key, trust in offered.items():
             rule = exact(asked.rules.get(trust, ""))
             terminal.note(f"{bar}{key}  {_(_DURATIONS[trust]).format(rule=rule)}", "")
@@ -104,6 +106,11 @@ class Asker:
             terminal.note(bar + sentence(asked.why_once), "dim")
         terminal.note(f"{bar}n  {_('no')}", "")
         terminal.note(f"{terminal.sign('╰ ', '+ ')}e  {_('edit the arguments first')}", "")
+
+    def _tell(self, asked: ApprovalRequired, lines: list[str]) -> None:
+        bar = self._terminal.sign("│ ", "| ")
+        for line in lines:
+            self._terminal.note(f"{bar}  {line}", _diff_style(line) if asked.preview else "dim")
 
     def _edit(self, arguments: JsonObject) -> JsonObject | None:
         """The arguments as the user changed them; None, said why, when they are no JSON object."""
@@ -119,6 +126,11 @@ class Asker:
             self._terminal.note(_("The arguments must be one JSON object in braces."), "bad")
             return None
         return edited
+
+
+def _told(asked: ApprovalRequired) -> list[str]:
+    """What exactly would be done, in lines."""
+    return exact(asked.preview or json.dumps(asked.arguments, indent=2, ensure_ascii=False)).splitlines()
 
 
 def _diff_style(line: str) -> str:

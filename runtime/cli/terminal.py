@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import TextIO
 
 from resources.sentences import sentence
+from runtime import pathnames
 from runtime.errors import OrionError
 
 STYLES = {
@@ -42,8 +43,9 @@ def visible(text: str) -> str:
 
 
 def exact(text: str) -> str:
-    """`text` for a decision: every control and direction mark is shown, so that nothing can hide."""
-    return text.translate(_EXACT)
+    """`text` for a decision: every control, direction mark and unseen sign is shown: nothing hides."""
+    lines = text.translate(_EXACT).split("\n")
+    return "\n".join("\t".join(map(pathnames.visible, line.split("\t"))) for line in lines)
 
 
 class Terminal:

@@ -114,6 +114,22 @@ def test_a_long_preview_says_how_much_is_left() -> None:
     assert "… 40 more lines" in shown
 
 
+def test_the_whole_of_a_long_preview_is_shown_when_asked_for() -> None:
+    long = replace(ASKED, preview="".join(f"+line {n}\n" for n in range(100)))
+    decision, shown = decide(long, "v", "y")
+    assert decision == Decision("approve")
+    assert "[s/y/n/e/v]" in shown
+    assert "+line 99" in shown.partition("Your choice")[2]
+    assert "+line 99" not in decide(long, "y")[1]
+    assert decide(ASKED, "v", "n")[0] == Decision("deny")
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u061c", "\u2028", "\u00ad", "\u3164"])
+def test_signs_that_nobody_sees_are_shown(sign: str) -> None:
+    shown = decide(replace(ASKED, preview=f"rm a{sign}b"), "n")[1]
+    assert f"rm a{ascii(sign)[1:-1]}b" in shown
+
+
 def test_why_it_can_be_allowed_only_once_is_said() -> None:
     once = replace(ASKED, rules={"once": "exactly this call"}, why_once="once_outside_text")
     decision, shown = decide(once, "s", "a", "5", "y")

@@ -11,6 +11,9 @@ PORTS = (80, 443)
 
 _METADATA = frozenset({"169.254.169.254", "169.254.170.2", "fd00:ec2::254", "100.100.100.200", "192.0.0.192"})
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+_NEAR = (ipaddress.IPv6Network("64:ff9b:1::/48"), ipaddress.IPv6Network("fec0::/10"))
+"""Networks of one site that Python takes for open: its own translation to IPv4, and what was for sites before
+fc00::/7."""
 
 
 def address(text: str) -> Address | None:
@@ -47,6 +50,8 @@ def is_metadata(found: Address) -> bool:
 
 def is_public(found: Address) -> bool:
     """Whether it is on the open internet: not this machine, not a near network, not a group of hosts."""
+    if isinstance(found, ipaddress.IPv6Address) and any(found in network for network in _NEAR):
+        return False
     meant = _inner(found) or [found]
     return all(one.is_global and not one.is_multicast and not one.is_reserved for one in meant)
 

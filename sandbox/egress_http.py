@@ -54,6 +54,8 @@ def parse(data: bytes, scheme: str = "http") -> Request:
     headers = [_header(line) for line in lines[1:]]
     host, port, path = _target(words[1].decode("ascii"), headers, scheme)
     length, chunked = _framing(headers)
+    if chunked and words[2] == b"HTTP/1.0":  # which knows none: chunks could be read as a request
+        raise Malformed("the length of the body")
     upgrade = words[0] == b"GET" and not length and not chunked and _is_websocket(headers)
     return Request(
         method=words[0].decode("ascii"),
@@ -251,18 +253,20 @@ def _name_in(body: bytes) -> str:
     if not reader.left:
         return ""
     extensions = _Bytes(reader.take(reader.number(2)))
+    name = ""
     while extensions.left:
         kind = extensions.number(2)
         content = _Bytes(extensions.take(extensions.number(2)))
         if kind == 0:
+            if name:
+                raise Malformed("two names in TLS")
             names = _Bytes(content.take(content.number(2)))
             if names.number(1) != 0:
                 raise Malformed("the name in TLS")
             name = plain_host(names.take(names.number(2)).decode("latin-1"))
             if not name or names.left:
                 raise Malformed("the name in TLS")
-            return name
-    return ""
+    return name
 
 
 class _Bytes:

@@ -20,7 +20,7 @@ from sandbox.egress_addresses import Allowlist, address, is_metadata, is_public,
             "64:ff9b::7f00:1",
             "64:ff9b::a00:1",
         ),
-        *("2002:7f00:1::", "2002:a00:1::", "2001:0:7f00:1::", "fe80::1%eth0"),
+        *("2002:7f00:1::", "2002:a00:1::", "2001:0:7f00:1::", "fe80::1%eth0", "fec0::1", "64:ff9b:1::a00:1"),
     ],
 )
 def test_what_is_not_on_the_open_internet_is_not_public(text: str) -> None:

@@ -72,6 +72,7 @@ def test_hosts_and_ports_are_read_wherever_they_stand() -> None:
         ["POST / HTTP/1.1", "Host: a.test", "Content-Length: 4,5"],
         ["POST / HTTP/1.1", "Host: a.test", "Transfer-Encoding: gzip, chunked"],
         ["POST / HTTP/1.1", "Host: a.test", "Transfer-Encoding: xchunked"],
+        ["POST / HTTP/1.0", "Host: a.test", "Transfer-Encoding: chunked"],
         ["GET / HTTP/1.1", "Host: a.test", *[f"X{number}: y" for number in range(300)]],
         ["SSH-2.0-client"],
         [""],
@@ -149,6 +150,23 @@ def test_the_name_in_tls_is_read_as_soon_as_it_is_there() -> None:
     size = len(data) - 5
     split = data[:3] + (100).to_bytes(2, "big") + data[5:105] + data[:3] + (size - 100).to_bytes(2, "big")
     assert server_name(split + data[105:]) == "example.com"
+
+
+def test_two_names_in_tls_are_refused() -> None:
+    def extension(name: bytes) -> bytes:
+        entry = b"\0" + len(name).to_bytes(2, "big") + name
+        content = len(entry).to_bytes(2, "big") + entry
+        return b"\0\0" + len(content).to_bytes(2, "big") + content
+
+    def said(*names: bytes) -> bytes:
+        extensions = b"".join(map(extension, names))
+        body = bytes(34) + b"\0" + b"\0\2\x13\1" + b"\1\0" + len(extensions).to_bytes(2, "big") + extensions
+        shake = b"\1" + len(body).to_bytes(3, "big") + body
+        return b"\x16\3\1" + len(shake).to_bytes(2, "big") + shake
+
+    assert server_name(said(b"a.test")) == "a.test"
+    with pytest.raises(Malformed):
+        server_name(said(b"a.test", b"b.test"))
 
 
 @given(st.binary(max_size=300))

@@ -121,6 +121,7 @@ class Transfer:
             return
         self._adopt(index, self._patiently(lambda: self._look(index)))
         if self._there(index):
+            self._shelf.part(index).unlink(missing_ok=True)  # else what came of it would be put over it
             self._keep(self.record.with_piece(index, whole=True))
             return
         for _attempt in range(2):
@@ -158,10 +159,9 @@ class Transfer:
         size = located.size if located.size >= 0 else piece.size
         if not (sha256 or git) or size < 0:
             raise EngineError("download_unverified", host=self._hub.host, name=piece.name)
-        same = (size, sha256, git) == (piece.size, piece.sha256, piece.git)
-        changed = self.record.with_piece(
-            index, size=size, sha256=sha256, git=git, synced=piece.synced if same else 0
-        )
+        same = (size, sha256, git) == (piece.size, piece.sha256, piece.git) and not piece.whole
+        synced = piece.synced if same else 0
+        changed = self.record.with_piece(index, size=size, sha256=sha256, git=git, synced=synced, whole=False)
         self._keep(replace(changed, commit=self.record.commit or located.commit))
 
     def _there(self, index: int) -> bool:
@@ -181,7 +181,7 @@ class Transfer:
         with closing(Part(self._shelf.part(index), piece)) as part:
             if piece.synced:
                 self._say("checking")
-                part.go_on(piece.synced, self._alive)
+            part.go_on(piece.synced, self._alive)
             self._say("running", done=self._done(index, part.size))
             try:
                 self._patiently(lambda: self._bytes(index, part), part)
@@ -307,6 +307,9 @@ class Transfer:
 
     def _place(self) -> None:
         """The first file last: without it a model that was split is none."""
+        for index, piece in enumerate(self.record.pieces):
+            if not (self._shelf.part(index).exists() or self._target(piece).is_file()):
+                self._file(index)  # somebody took it away since it was seen in its place
         self._check()
         self._say("checking")
         for index in reversed(range(len(self.record.pieces))):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from models.download import Download
+from models.download import Download, Wanted
 from tests.conftest import missing
-from tests.models.download_stage import QUICK, REPOSITORY, content, stage, under_way, wanted
+from tests.models.download_stage import QUICK, REPOSITORY, Stage, content, stage, under_way, wanted
 from tests.wire.hub import Misdeed
 
 NAME = "Name-Q4_K_M.gguf"
@@ -39,6 +39,67 @@ def test_a_part_that_was_damaged_on_the_disk_is_noticed(tmp_path: Path) -> None:
         damaged[1234] ^= 1
         part.write_bytes(damaged)
         assert asyncio.run(once()).state == "done"
+    assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
+
+
+OTHER = "mmproj-F16.gguf"
+EYE = content(700_000, seed=2)
+AWAY = Misdeed("hangup", times=99)
+
+
+def ended(at: Stage, want: Wanted) -> Download:
+    """How a download ends in a process of its own."""
+
+    async def main() -> Download:
+        async with at.queue() as downloads:
+            await downloads.begin(want)
+            return await at.end(downloads)
+
+    return asyncio.run(main())
+
+
+def test_what_came_of_a_longer_file_is_not_left_behind_a_shorter_one(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+    at.hub.misdeeds += [Misdeed("cut", after=600_000), AWAY]
+    short = content(90_000, seed=3)
+    with at.hub:
+        assert ended(at, wanted(NAME, DATA)).done == 600_000
+        at.hub.misdeeds.clear()
+        at.hub.put(REPOSITORY, {NAME: short})
+        assert ended(at, wanted(NAME, short)).state == "done"
+    assert (at.folder / REPOSITORY / NAME).read_bytes() == short
+
+
+def test_a_part_is_not_put_over_the_whole_file_that_came_otherwise(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA})
+    at.hub.misdeeds += [Misdeed("cut", after=600_000), AWAY]
+    with at.hub:
+        assert ended(at, wanted(NAME, DATA)).done == 600_000
+        target = at.folder / REPOSITORY / NAME
+        target.parent.mkdir(parents=True)
+        target.write_bytes(DATA)
+        at.hub.misdeeds.clear()
+        assert ended(at, wanted(NAME, DATA)).state == "done"
+    assert target.read_bytes() == DATA
+
+
+def test_a_file_that_was_there_and_went_is_fetched_whole(tmp_path: Path) -> None:
+    """The projector is there, from another form of the model, and is deleted with that one meanwhile."""
+    at = stage(tmp_path, {OTHER: EYE, NAME: DATA})
+    both = replace(wanted(OTHER, EYE), files=wanted(OTHER, EYE).files + wanted(NAME, DATA).files)
+    eye = at.folder / REPOSITORY / OTHER
+    eye.parent.mkdir(parents=True)
+    eye.write_bytes(EYE)
+    with at.hub:
+        at.hub.misdeeds += [Misdeed("cut", after=500_000), AWAY]
+        assert ended(at, both).done == len(EYE) + 500_000
+        eye.unlink()
+        at.hub.misdeeds[:] = [Misdeed("cut", after=300_000), AWAY]
+        row = ended(at, both)
+        assert (row.state, row.done) == ("failed", 300_000 + 500_000)
+        at.hub.misdeeds.clear()
+        assert ended(at, both).state == "done"
+    assert eye.read_bytes() == EYE
     assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
 
 

@@ -25,6 +25,9 @@ SILENCE = 30.0
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _MOST_FILES = 5000
+_LARGEST = 1 << 50
+"""Of what is counted: no file has more bytes, no model more numbers."""
+
 _PLAIN = {"Accept-Encoding": "identity"}
 
 
@@ -205,7 +208,14 @@ class Hub:
                 yield
             except HfHubHTTPError as error:
                 raise self._refusal(error.response, name, file) from error
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (
+                ValueError,
+                LookupError,
+                TypeError,
+                AttributeError,
+                ArithmeticError,
+                RecursionError,
+            ) as error:
                 reason = "its answer is not what a hub says"
                 raise EngineError("hub_unusable", host=self.host, reason=reason) from error
 
@@ -249,7 +259,7 @@ def _files(siblings: list[Any]) -> Iterator[File]:
             below(name)
         except EngineError:
             continue
-        size = sibling.size if isinstance(sibling.size, int) and sibling.size >= 0 else -1
+        size = sibling.size if isinstance(sibling.size, int) and 0 <= sibling.size <= _LARGEST else -1
         yield File(name, size, _hexadecimal(str(lfs.sha256) if lfs else "", 64))
 
 
@@ -270,7 +280,7 @@ def _short(said: object) -> str:
 
 
 def _count(said: object) -> int:
-    return said if isinstance(said, int) and said > 0 else 0
+    return said if isinstance(said, int) and 0 < said <= _LARGEST else 0
 
 
 def _located(commit: str, told: httpx2.Headers, elsewhere: bool) -> Located:
@@ -280,7 +290,7 @@ def _located(commit: str, told: httpx2.Headers, elsewhere: bool) -> Located:
     size = told.get("X-Linked-Size") or own.get("Content-Length") or ""
     etag = told.get("X-Linked-Etag") or own.get("ETag") or ""
     etag = etag.removeprefix("W/").strip('"')
-    number = int(size) if re.fullmatch(r"\d{1,18}", size) else -1
+    number = int(size) if re.fullmatch(r"\d{1,15}", size) else -1
     return Located(commit, number, _hexadecimal(etag, 64), _hexadecimal(etag, 40))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import ipaddress
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -28,6 +29,9 @@ CONNECTING = 8.0
 MOST_REDIRECTS = 8
 LARGEST = 32 << 20
 """Bytes of an answer of the API."""
+
+MOST_ANSWERS = 30
+"""Answers to one call of the library, which turns pages for as long as it is offered another."""
 
 
 class HubSession:
@@ -63,7 +67,7 @@ class HubSession:
     def lent(self) -> Iterator[None]:
         """Within it huggingface_hub, called in this thread, uses this session."""
         _lend()
-        kept = _current.set(self)
+        kept = _current.set(_Loan(self))
         try:
             yield
         finally:
@@ -122,6 +126,8 @@ class HubSession:
         kept = {name: value for name, value in dict(headers or {}).items() if name.lower() not in own}
         kept["User-Agent"] = OURSELVES
         token = self._token() if _origin(url) == self._origin else ""
+        if not re.fullmatch(r"[\x21-\x7e]*", token):  # no header can carry it, and an error would quote it
+            token = ""
         return {**kept, "Authorization": f"Bearer {token}"} if token else kept
 
 
@@ -136,11 +142,15 @@ def busy(response: httpx2.Response) -> EngineError:
 
 
 def redirected(url: str, response: httpx2.Response) -> str:
-    """Where an answer of `url` leads. EngineError hub_unusable where that is no address, or one without TLS
-    although `url` has it."""
-    target = urljoin(url, response.headers["Location"])
-    scheme = urlsplit(target).scheme if host_of(target) else ""
-    if scheme not in ("http", "https") or (url.startswith("https:") and scheme != "https"):
+    """Where an answer of `url` leads. EngineError hub_unusable where that is no address, one without TLS
+    although `url` has it, or this machine although `url` is of another."""
+    try:
+        target = urljoin(url, response.headers["Location"])
+        scheme, host, _port = _origin(target)
+    except ValueError:
+        target, scheme, host = "", "", ""
+    safe = scheme == "https" or (scheme == "http" and not url.startswith("https:"))
+    if not (safe and host) or (_is_here(host) and not _is_here(host_of(url))):
         raise EngineError("hub_unusable", host=host_of(url), reason="it redirects to where nobody should go")
     return target
 
@@ -174,16 +184,38 @@ def host_of(url: str) -> str:
         return ""
 
 
+def _is_here(host: str) -> bool:
+    """Whether a host is this machine, which needs no permission."""
+    try:
+        return host.rstrip(".") == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def _origin(url: str) -> tuple[str, str, int | None]:
     split = urlsplit(url)
     return split.scheme, (split.hostname or "").lower(), split.port
+
+
+class _Loan:
+    """The session of one call."""
+
+    def __init__(self, session: HubSession) -> None:
+        self._session = session
+        self._answers = 0
+
+    def request(self, method: str, url: str, **more: Any) -> httpx2.Response:
+        self._answers += 1
+        if self._answers > MOST_ANSWERS:
+            raise EngineError("hub_unusable", host=host_of(url), reason="its answer goes on without end")
+        return self._session.request(method, url, **more)
 
 
 class _Lent:
     """What huggingface_hub takes for its client: whatever is asked goes to the session of the caller."""
 
     def request(self, method: str, url: str, **more: Any) -> httpx2.Response:
-        return _session().request(method, str(url), **more)
+        return _loan().request(method, str(url), **more)
 
     def get(self, url: str, **more: Any) -> httpx2.Response:
         return self.request("GET", url, **more)
@@ -192,14 +224,14 @@ class _Lent:
         """The session is its owner's."""
 
 
-_current: ContextVar[HubSession | None] = ContextVar("hub_session", default=None)
+_current: ContextVar[_Loan | None] = ContextVar("hub_session", default=None)
 
 
-def _session() -> HubSession:
-    session = _current.get()
-    if session is None:
+def _loan() -> _Loan:
+    loan = _current.get()
+    if loan is None:
         raise EngineError("hub_unusable", host="", reason="the library was called without a session")
-    return session
+    return loan
 
 
 @functools.cache

@@ -161,6 +161,86 @@ def test_what_goes_wrong_is_said_at_once(misdeed: Misdeed, code: str, network: N
         assert len(server.requests) == 1
 
 
+def answering(answer: Callable[[httpx2.Request], httpx2.Response], token: str = "") -> Hub:
+    """A hub elsewhere that answers so."""
+
+    def client() -> httpx2.Client:
+        return httpx2.Client(transport=httpx2.MockTransport(answer))
+
+    return Hub(client, "https://hub.example", lambda: token, refused=HostRefused)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 100_000,
+        b'[{"id": "maker/Name", "downloads": 1e999}]',
+        b'[{"id": "maker/Name", "lastModified": "99999"}]',
+        b'{"id": 5}',
+        b"[5]",
+    ],
+)
+def test_an_absurd_answer_is_said_to_be_none(body: bytes) -> None:
+    hub = answering(lambda _request: httpx2.Response(200, content=body))
+    assert refusal(lambda: hub.search("name")).code == "hub_unusable"
+    hub.close()
+
+
+def test_pages_without_end_are_not_turned_for_ever() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(str(request.url))
+        again = {"Link": '<https://hub.example/api/models?cursor=1>; rel="next"'}
+        return httpx2.Response(200, content=b"[]", headers=again)
+
+    hub = answering(answer)
+    assert refusal(lambda: hub.search("name")).code == "hub_unusable"
+    hub.close()
+    assert len(asked) < 100
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "https://127.0.0.1:8443/",
+        "https://localhost/",
+        "https://[::1]/",
+        "http://hub.example/",
+        "https://[",
+        "https://hub.example:99999/",
+        "https:///",
+        "data:,x",
+    ],
+)
+def test_a_hub_elsewhere_leads_neither_to_this_machine_nor_astray(to: str) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.url.host)
+        return httpx2.Response(302, headers={"Location": to})
+
+    hub = answering(answer)
+
+    def fetch() -> None:
+        with hub.fetch(REPOSITORY, "main", "a.gguf"):
+            pass
+
+    for work in (fetch, lambda: hub.look(REPOSITORY, "main", "a.gguf"), lambda: hub.search("x")):
+        assert refusal(work).code == "hub_unusable"
+    hub.close()
+    assert set(asked) == {"hub.example"}
+
+
+@pytest.mark.parametrize("token", ["hf_secret\nand more", "hf_sécret", "hf secret"])
+def test_a_token_that_no_header_carries_is_neither_sent_nor_told(token: str, network: Network) -> None:
+    with HubServer({REPOSITORY: FILES}) as server:
+        hub = asking(network, server.url, token)
+        assert len(hub.search("name")) == 1
+        hub.close()
+    assert not any("authorization" in asked.headers for asked in server.requests)
+
+
 def test_a_hub_that_is_not_there_cannot_be_reached(network: Network) -> None:
     with HubServer() as server:
         pass

@@ -118,7 +118,7 @@ def of_header(header: Header, beside: int = 0) -> Load:
         embedding=header.number("embedding_length"),
         feed_forward=header.number("feed_forward_length"),
         heads=header.number("attention.head_count", 1),
-        vocabulary=int(header.metadata.get("tokenizer.ggml.tokens", 0)),
+        vocabulary=_vocabulary(header),
         trained=header.context_length,
         kept=kv_bytes_per_token(header),
         weights=header.tensor_bytes,
@@ -186,9 +186,16 @@ def kv_bytes_per_token(header: Header) -> int:
     key = header.number("attention.key_length", width)
     value = header.number("attention.value_length", width)
     per_layer = header.metadata.get(f"{header.architecture}.attention.head_count_kv")
-    if isinstance(per_layer, array):
+    if isinstance(per_layer, array) and per_layer.typecode not in "fd":
         return 2 * sum(per_layer) * (key + value)
-    return 2 * _attending(header, layers) * int(per_layer or heads) * (key + value)
+    each = header.number("attention.head_count_kv") or heads
+    return 2 * _attending(header, layers) * each * (key + value)
+
+
+def _vocabulary(header: Header) -> int:
+    """How many tokens there are; a list of texts stands as its length."""
+    told = header.metadata.get("tokenizer.ggml.tokens", 0)
+    return told if isinstance(told, int) else 0
 
 
 def _attending(header: Header, layers: int) -> int:

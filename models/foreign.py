@@ -154,7 +154,7 @@ def _read(root: Path, manifest: Path) -> Place | None:
             return _broken(name, manifest, "it names several model files")
         else:
             told = layer.get("size")
-            model, size = blob, told if isinstance(told, int) and told > 0 else 0
+            model, size = blob, told if isinstance(told, int) and 0 < told < 1 << 50 else 0
     if model is None:
         return None
     return Place(name, (model,), "ollama", eye, title=name, size=size)

@@ -37,9 +37,20 @@ _STRING, _ARRAY = 8, 9
 _LOOKED_UP = ("token_embd", "per_layer_token_embd")
 """Beginnings of the names of tables of which a token takes one row."""
 
-_MAX_TENSORS = 1_000_000
+_MAX_TENSORS = 100_000
 _MAX_ENTRIES = 100_000
 _MAX_STRING = 64 * 1024 * 1024
+_MAX_ARRAY = 16 * 1024 * 1024
+"""Bytes of a list of numbers."""
+
+_MAX_TEXTS = 4_000_000
+"""In all lists together; vocabularies with their merges have a fifth of that."""
+
+_LONGEST_NAME = 100
+_MAX_HEADER = 128 * 1024 * 1024
+_MAX_NUMBER = 1 << 50
+"""Of what is counted: tokens, rows, numbers in a tensor."""
+
 _LENGTH_AT = struct.Struct("<Q").unpack_from
 _CHUNK = 1 << 20
 
@@ -88,26 +99,32 @@ class Header:
 
     @property
     def architecture(self) -> str:
-        return str(self.metadata.get("general.architecture", ""))
+        return self.text("general.architecture")[:_LONGEST_NAME]
 
     @property
     def name(self) -> str:
-        return str(self.metadata.get("general.name", "")) or shards.stem_of(self.path)
+        return self.text("general.name") or shards.stem_of(self.path)
 
     @property
     def chat_template(self) -> str:
-        return str(self.metadata.get("tokenizer.chat_template", ""))
+        return self.text("tokenizer.chat_template")
 
     @property
     def context_length(self) -> int:
         return self.number("context_length")
 
+    def text(self, key: str) -> str:
+        """The text `key`, "" for anything else."""
+        found = self.metadata.get(key, "")
+        return found if isinstance(found, str) else ""
+
     def number(self, key: str, default: int = 0) -> int:
-        """The whole number `<architecture>.<key>`; of an array, its largest."""
+        """The whole number `<architecture>.<key>`; of an array, its largest; `default` for one that counts
+        nothing."""
         value = self.metadata.get(f"{self.architecture}.{key}", default)
         if isinstance(value, array):
             value = max(value, default=default)
-        return int(value) if isinstance(value, int | float) else default
+        return int(value) if isinstance(value, int | float) and abs(value) <= _MAX_NUMBER else default
 
 
 def read_header(path: Path) -> Header:
@@ -202,6 +219,7 @@ class _Reader:
     position: int = 0
     buffer: bytes = b""
     at: int = 0
+    texts: int = 0
     types: dict[str, int] = field(default_factory=dict)
     matrices: dict[str, int] = field(default_factory=dict)
     parameters: int = 0
@@ -232,6 +250,8 @@ class _Reader:
             raise EngineError(
                 "model_file_truncated", path=str(self.path), size=self.size, expected=start + end
             )
+        if self.parameters > _MAX_NUMBER:
+            raise self.foreign("its tensors have more numbers than those of any model")
         return Header(
             path=self.path,
             size=self.size,
@@ -290,6 +310,9 @@ class _Reader:
         if kind == _STRING:
             if count * 8 > self.size:
                 raise self.cut()
+            self.texts += count
+            if self.texts > _MAX_TEXTS:
+                raise self.foreign(f"its header lists {self.texts} texts")
             self.skip(count)
             return count
         if kind not in _ARRAYS:
@@ -297,6 +320,8 @@ class _Reader:
         values = array(_ARRAYS[kind])
         if count * values.itemsize > self.size:
             raise self.cut()
+        if count * values.itemsize > _MAX_ARRAY:
+            raise self.foreign(f"its header holds a list of {count} numbers")
         values.frombytes(self.take(count * values.itemsize))
         return values
 
@@ -312,6 +337,8 @@ class _Reader:
                 at, count = after, count - 1
             self.position += at - self.at
             self.at = at
+            if self.position > _MAX_HEADER:
+                raise self.long()
             if count:
                 self.take(self.length())
                 count -= 1
@@ -339,10 +366,16 @@ class _Reader:
                 raise self.cut()
         self.at += count
         self.position += count
+        if self.position > _MAX_HEADER:
+            raise self.long()
         return piece
 
     def foreign(self, reason: str) -> EngineError:
         return EngineError("model_file_not_gguf", path=str(self.path), reason=reason)
+
+    def long(self) -> EngineError:
+        """The header goes on for longer than that of any model, of which all would be kept in memory."""
+        return self.foreign(f"its header has more than {_MAX_HEADER >> 20} MB")
 
     def cut(self) -> EngineError:
         """The header itself runs past the end of the file."""

@@ -16,6 +16,7 @@ from models.gguf import Header, read_header
 Stamp = tuple[tuple[int, int, int], ...]
 
 _LONGEST_ARRAY = 1024
+_LONGEST_TEXT = 1 << 20
 _LARGEST = 64 << 20
 _FORM = [1, [field.name for field in fields(Header)]]
 """What a stored file must begin with: other versions are forgotten, since everything can be read again."""
@@ -31,7 +32,8 @@ class Headers:
         self._changed = False
 
     def read(self, files: tuple[Path, ...]) -> Header:
-        """The header of the model in `files`, without its longest lists. EngineError as read_header."""
+        """The header of the model in `files`, without its longest lists and texts.
+        EngineError as read_header."""
         known = self._loaded()
         seen = stamp(files)
         found = known.get(files[0])
@@ -82,7 +84,8 @@ def _slim(header: Header) -> Header:
     kept = {
         key: value
         for key, value in header.metadata.items()
-        if not isinstance(value, array) or len(value) <= _LONGEST_ARRAY
+        if not isinstance(value, array | str)
+        or len(value) <= (_LONGEST_TEXT if isinstance(value, str) else _LONGEST_ARRAY)
     }
     return replace(header, metadata=kept)
 

@@ -286,7 +286,8 @@ def _usable(file: ModelFile) -> ModelFile:
 
 def _plain(text: str) -> str:
     """`text` from a file as one short line."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:_LONGEST_TITLE]
+    shown = text[: 8 * _LONGEST_TITLE]
+    return " ".join("".join(char if char.isprintable() else " " for char in shown).split())[:_LONGEST_TITLE]
 
 
 def _stamp_of(place: Place) -> Stamp:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import struct
+import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -12,8 +15,9 @@ from hypothesis import strategies as st
 
 from models.errors import EngineError
 from models.fit import choose, predict
-from models.footprint import kv_bytes_per_token
+from models.footprint import kv_bytes_per_token, of_header
 from models.gguf import read_header
+from models.library import inspect
 from tests.models import gguf_file
 
 ONE_ENTRY = gguf_file.header({}, counts=(0, 1))
@@ -110,6 +114,48 @@ def test_a_header_that_promises_more_than_there_is_names_sizes(data: bytes, tmp_
 def test_a_missing_file_and_a_folder_are_told(tmp_path: Path) -> None:
     assert refused(tmp_path / "nothing.gguf").code == "model_file_missing"
     assert refused(tmp_path).code in ("model_file_missing", "model_file_not_gguf")
+
+
+def test_a_header_without_end_costs_neither_memory_nor_time(tmp_path: Path) -> None:
+    """The files have holes, so that they take nothing on the disk."""
+    list_of_numbers = gguf_file.text("k") + struct.pack("<IIQ", 9, 0, 3 << 30)
+    texts = gguf_file.text("k") + struct.pack("<IIQ", 9, 8, 400_000_000)
+    heads = (
+        ONE_ENTRY + list_of_numbers,
+        ONE_ENTRY + texts,
+        gguf_file.header({}, counts=(100_001, 1)),
+        gguf_file.header({}, (gguf_file.tensor("t", (1 << 60, 1 << 60), 999, 0),)),
+    )
+    for number, head in enumerate(heads):
+        path = tmp_path / f"{number}.gguf"
+        path.write_bytes(head)
+        os.truncate(path, 4 << 30)
+        begin = time.process_time()
+        tracemalloc.start()
+        assert refused(path).code == "model_file_not_gguf"
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 300 << 20
+        assert time.process_time() - begin < 20
+
+
+def test_measures_that_are_none_do_not_get_through(tmp_path: Path) -> None:
+    metadata = {
+        **gguf_file.METADATA,
+        "llama.attention.head_count_kv": "many",
+        "tokenizer.ggml.tokens": "a text",
+        "general.name": [1, 2],
+    }
+    data = gguf_file.whole(tmp_path / "x.gguf", metadata).read_bytes()
+    key = gguf_file.text("llama.context_length") + struct.pack("<I", 4)
+    for number in ("inf", "nan"):
+        odd = gguf_file.text("llama.context_length") + struct.pack("<If", 6, float(number))
+        path = tmp_path / f"{number}.gguf"
+        path.write_bytes(data.replace(key + struct.pack("<I", 4096), odd))
+        header = read_header(path)
+        assert (header.context_length, header.name) == (0, number)
+        assert of_header(header).vocabulary == 0
+        assert inspect(path).error in ("", "model_file_other")
 
 
 @given(st.data())

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from models.errors import EngineError
 from models.library import ModelFile
+from models.places import real
 from models.references import References
 
 
@@ -60,7 +61,8 @@ def delete(
     """Delete the files of `model`, and folders below `folder` that this empties; one that is only referred to
     is forgotten and its files stay. What was freed.
 
-    EngineError as `frees`; model_held_by_lmstudio or model_in_own_folder (name, path) unless `agreed`;
+    EngineError as `frees`; model_held_by_lmstudio or model_in_own_folder (name, path) unless `agreed`, the
+    latter also for what lies in `folder` by a link alone;
     model_delete_failed (path, reason), after which the rest can be deleted again.
     """
     freed = frees(model, installed, references)
@@ -68,7 +70,7 @@ def delete(
         for path in _referred(model, references):
             references.remove(path)
         return freed
-    if not agreed and model.origin in ("lmstudio", "imported"):
+    if not agreed and (model.origin in ("lmstudio", "imported") or not _within(model.path.parent, folder)):
         code = "model_held_by_lmstudio" if model.origin == "lmstudio" else "model_in_own_folder"
         raise EngineError(code, name=model.name, path=str(model.path.parent))
     for path in freed.files:
@@ -83,6 +85,11 @@ def delete(
         with contextlib.suppress(OSError):
             parent.rmdir()
     return freed
+
+
+def _within(place: Path, folder: Path) -> bool:
+    """Whether `place` is `folder` or below it once links are followed."""
+    return Path(real(place)).is_relative_to(real(folder))
 
 
 def _referred(model: ModelFile, references: References) -> list[Path]:

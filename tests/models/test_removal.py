@@ -174,3 +174,14 @@ def test_what_cannot_be_deleted_says_why(house: House) -> None:
     listed = house.library.list()
     path.unlink()
     assert delete(listed[0], listed, house.weights).bytes == 0
+
+
+def test_what_lies_here_by_a_linked_folder_alone_is_the_users(house: House) -> None:
+    elsewhere = house.folder / "disk" / "maker"
+    elsewhere.mkdir(parents=True)
+    file = gguf_file.whole(elsewhere / "theirs.gguf")
+    (house.weights / "maker").symlink_to(elsewhere)
+    assert house.refusal("theirs") == "model_in_own_folder"
+    assert file.exists()
+    house.delete("theirs", agreed=True)
+    assert not file.exists()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from runtime.errors import OrionError
+
 if TYPE_CHECKING:
     from desktop.desk import Desk
 
@@ -30,8 +32,14 @@ async def models_recommended(desk: Desk, kind: Kind) -> list[Plain]:
 
 
 async def models_search(desk: Desk, words: str) -> Plain:
-    """{"known": [CARD], "found": [CARD], "refused": host or ""}; the hub only where that is allowed."""
-    return await desk.runtime.shelf.search(words)
+    """{"known": [CARD], "found": [CARD], "refused": host or "", "code", "fields"}; the hub only where that is
+    allowed. `code` and `fields` say why the hub told nothing; what the catalogue has is there all the same."""
+    shelf = desk.runtime.shelf
+    try:
+        return {**await shelf.search(words), "code": "", "fields": {}}
+    except OrionError as error:
+        known = await shelf.search(words, offline=True)
+        return {**known, "code": error.code, "fields": dict(error.fields)}
 
 
 async def model_info(desk: Desk, name: str) -> Plain:

@@ -12,6 +12,7 @@ from desktop import desk_models
 from desktop.bridge import Bridge
 from desktop.conversations import Conversations
 from desktop.window import MainWindow
+from resources.sentences import sentence
 from resources.translation import _
 
 if TYPE_CHECKING:
@@ -66,12 +67,17 @@ class ModelConductor(QObject):
         self._stock = Stock(self._bridge, self)
         self._stock.downloads = downloads
         self._stock.arrived.connect(self._on_arrived)
+        self._stock.failed.connect(self._on_failed)
         self._stock.menu.connect(self._on_menu)
         self._stock.follow()
 
     def _on_arrived(self, row: dict[str, Any]) -> None:
         if self._page is None:
             self._window.toast.say(_("{title} is here.").format(title=row["title"]))
+
+    def _on_failed(self, part: str, code: str, fields: dict[str, Any]) -> None:
+        if self._page is None and part == "download":
+            self._window.toast.say(sentence(code, **fields))
 
     def _on_chosen(self, profile: str, model: str) -> None:
         """Let the chat in front use the model too; what is not in front keeps its own."""

@@ -10,16 +10,13 @@ from PySide6.QtWidgets import QToolButton, QToolTip, QWidget
 
 from desktop.icons import icon
 from desktop.models.flow import FlowRow
-from desktop.models.wording import discipline_words, score_words
+from desktop.models.wording import NOT_MEANT, discipline_words, score_words
 from desktop.parts import plain_tip
 from desktop.theme import Theme, spacing
 
 Row = dict[str, Any]
 SHOWN = ("instructions", "tools", "json", "elements", "pictures", "clicks")
 """Disciplines with a badge, in the order of the badges; the speed stands in the line of facts."""
-
-NOT_MEANT = "exam_not_for_this_model"
-"""Code of a discipline that is not for this kind of model; such a one has no badge."""
 
 _ICONS = {"passed": "tick", "failed": "close", "not_taken": "more"}
 _BACK = (Qt.Key.Key_Left, Qt.Key.Key_Up)

@@ -98,9 +98,13 @@ class DownloadCard(QFrame):
             made.setText(words)
             made.setAccessibleName(name.format(title=title))
             made.setVisible(bool(way))
-        over = state == "done"
-        self.stop.setText(_("Close") if over else _("Stop"))
-        told = _("Close the notice on {title}") if over else _("Stop {title} and drop what was fetched")
+        over = state == "done" or (state == "failed" and self._imports)
+        self.stop.setText(_("Close") if over else _("Discard") if state == "failed" else _("Stop"))
+        told = _("Stop {title} and drop what was fetched")
+        if over:
+            told = _("Close the notice on {title}")
+        elif self._imports:
+            told = _("Stop taking in {title}")
         self.stop.setAccessibleName(told.format(title=title))
         if self._lent and self._main and self.stop.hasFocus():
             self.main.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -114,8 +118,15 @@ class DownloadCard(QFrame):
                 self._lent = made is self.main
                 (self.main if self._main else self.stop).setFocus(Qt.FocusReason.OtherFocusReason)
 
+    @property
+    def _imports(self) -> bool:
+        """Whether a file is taken in, which can be ended and not paused."""
+        return bool(self.row["kind"] == "import")
+
     def _ways(self, state: str) -> tuple[str, str]:
         """What the main and the second button do."""
+        if self._imports and state != "done":
+            return "", ""
         if state in ("queued", "running", "checking"):
             return "pause", ""
         if state == "paused":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -11,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from desktop.models.badges import BadgeRow
 from desktop.models.fit_line import Foot
 from desktop.models.side_by_side import SideBySide
-from desktop.models.wording import facts, fit_words, origin_words, parameters, role_words, window_words
+from desktop.models.wording import exam_words, facts, fit_words, origin_words, parameters, window_words
 from desktop.parts import button, label, restyle
 from desktop.theme import Theme, spacing
 from resources.sentences import sentence
@@ -131,14 +130,7 @@ class InstalledCard(QFrame):
                 )
             )
             return
-        roles = [role_words(role) for role in exam["roles"]]
-        good = (
-            _("Good for {roles}").format(roles=", ".join(roles))
-            if roles
-            else _("Not good enough for any role")
-        )
-        when = time.strftime("%x", time.localtime(exam["when"]))
-        self.exam.setText(facts(good, _("examined on {day}").format(day=when)))
+        self.exam.setText(exam_words(exam))
 
     def _show_buttons(self, title: str, broken: bool) -> None:
         model, exam = self._model, self._model["exam"]

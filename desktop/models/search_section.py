@@ -71,6 +71,7 @@ class SearchSection(QWidget):
         """Look for what was typed."""
         words = self.field.text().strip()
         if not words:
+            self._asked = ""
             self._show_parts([], [])
             self._invite()
             return
@@ -91,18 +92,24 @@ class SearchSection(QWidget):
     def show_results(self, results: Row) -> None:
         """Draw what came."""
         known, found, refused = results["known"], results["found"], results["refused"]
+        if not self._asked:
+            return
         fresh = not self.state.isHidden()
         self.state.hide()
         self._show_parts(known, found, anew=fresh)
-        count = len(known) + len(found)
-        if not count:
+        count, code = len(known) + len(found), results.get("code", "")
+        if not count and not code:
             words = _("Try fewer or other words, for example a maker's name.")
             told = _("Nothing found for {words}").format(words=self._asked)
             self.state.put("search", told, "" if refused else words)
-        elif fresh:
+        elif fresh and count:
             announce(self, ngettext("{count} model found", "{count} models found", count).format(count=count))
         if refused:
             self._offer_hub(str(refused))
+        elif code:
+            told = _("Only the catalogue was searched") if count else _("The search failed")
+            words = sentence(code, **results["fields"])
+            self.beyond.put("warning", told, words, _("Try again"), self.again)
         else:
             self.beyond.hide()
 

@@ -17,13 +17,16 @@ Row = dict[str, Any]
 CALM_MS = 500
 """Pause before asking again where a step did not move, so that nothing spins."""
 
+LONGEST_MS = 30_000
+"""Longest pause after failures, each of which doubles it."""
+
 
 class Stock(QObject):
     """Holds the rows of the shelf. `here` says that machine and installed models are known anew, `moved` that
     downloads or the exam went on, `advised` and `found` that recommendations or results of a search came;
     `arrived` carries a download that ended well, `examined` the name of a model whose exam ended well;
     `menu` the model menu's rows after they changed; `failed` what went wrong with a part ("here",
-    "advice", "search", "exam", "download"), by code and fields."""
+    "advice", "search", "exam", "download", "following"), by code and fields."""
 
     here = Signal()
     moved = Signal()
@@ -44,7 +47,9 @@ class Stock(QObject):
         self.downloads: list[Row] = []
         self.run: Row | None = None
         self._kind: desk_models.Kind = ""
+        self._sought = ""
         self._following: set[str] = set()
+        self._lost: set[str] = set()
         self._pauses = {what: self._pause(what) for what in ("downloads", "exam")}
 
     @property
@@ -84,8 +89,20 @@ class Stock(QObject):
         self._ask(self._bridge.ask(desk_models.models_recommended, kind), self._on_advice, "advice")
 
     def search(self, words: str) -> None:
-        """Look in the catalogue, and at the hub where that was allowed."""
-        self._ask(self._bridge.ask(desk_models.models_search, words), self._on_found, "search")
+        """Look in the catalogue, and at the hub where that was allowed. What comes for words that were sought
+        before these is dropped."""
+        self._sought = words
+        self.results = {"known": [], "found": [], "refused": ""}
+
+        def found(results: Row) -> None:
+            if self._sought == words:
+                self._on_found(results)
+
+        def fell(code: str, fields: Fields) -> None:
+            if self._sought == words:
+                self.failed.emit("search", code, fields)
+
+        self.take(self._bridge.ask(desk_models.models_search, words), found, fell)
 
     def look_up(self, name: str, failed: Callable[[str, Fields], object]) -> None:
         """Ask for the files of one result of the search."""
@@ -149,6 +166,8 @@ class Stock(QObject):
 
         def done(told: Row) -> None:
             self._following.discard(what)
+            self._lost.discard(what)
+            self._pauses[what].setInterval(CALM_MS)
             (self._on_downloads if what == "downloads" else self._on_exam)(told)
             if int(told["step"]) > seen:
                 self._follow(what, int(told["step"]))
@@ -157,7 +176,11 @@ class Stock(QObject):
 
         def fell(code: str, fields: Fields) -> None:
             self._following.discard(what)
-            self.failed.emit(what, code, fields)
+            if what not in self._lost:  # told once, until it can be followed again
+                self._lost.add(what)
+                self.failed.emit("following", code, fields)
+            self._pauses[what].setInterval(min(2 * self._pauses[what].interval(), LONGEST_MS))
+            self._rest(what, -1)
 
         self.take(reply, done, fell)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Literal
 
 from resources.sentences import sentence
@@ -10,6 +11,9 @@ from runtime.amounts import size
 
 Row = dict[str, Any]
 Tone = Literal["good", "careful", "bad", "none"]
+
+NOT_MEANT = "exam_not_for_this_model"
+"""Code of a discipline that is not for this kind of model; such a one has no badge."""
 
 _SHORT = 16
 """Letters of a fact that stays on one line."""
@@ -196,6 +200,22 @@ def role_words(role: str) -> str:
         "computer": _("working on the computer"),
     }
     return names.get(role, role)
+
+
+def exam_words(exam: Row) -> str:
+    """What an exam showed, on one line; one that was cut short shows nothing of what it had no time for."""
+    left = [score for score in exam["scores"].values() if score["state"] == "not_taken"]
+    cut = any(score.get("code") != NOT_MEANT for score in left)
+    if exam["roles"]:
+        told = _("Good for {roles}").format(roles=", ".join(map(role_words, exam["roles"])))
+    else:
+        told = _("No role earned so far") if cut else _("Not good enough for any role")
+    day = time.strftime("%x", time.localtime(exam["when"]))
+    return facts(
+        told,
+        _("the exam was cut short, examine it again") if cut else "",
+        _("examined on {day}").format(day=day),
+    )
 
 
 def score_words(discipline: str, score: Row, exam: Row) -> str:

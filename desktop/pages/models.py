@@ -55,6 +55,7 @@ class ModelsPage(QWidget):
     def __init__(self, bridge: Bridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._faults: dict[str, str] = {}
         self.setAccessibleName(_("Models"))
         self.setAcceptDrops(True)
         self.stock = Stock(bridge, self)
@@ -117,7 +118,7 @@ class ModelsPage(QWidget):
         stock, doings = self.stock, self.doings
         stock.here.connect(self._on_here)
         stock.moved.connect(self._on_moved)
-        stock.advised.connect(self._show_section)
+        stock.advised.connect(self._on_advised)
         stock.found.connect(lambda: self.search.show_results(stock.results))
         stock.arrived.connect(self._on_arrived)
         stock.examined.connect(self._on_examined)
@@ -230,7 +231,12 @@ class ModelsPage(QWidget):
 
     # --- what comes back ------------------------------------------------------------------------------
 
+    def _on_advised(self) -> None:
+        self._faults.pop("recommended", None)
+        self._show_section()
+
     def _on_here(self) -> None:
+        self._faults.pop("installed", None)
         self.machine.setText(machine_words(self.stock.machine))
         count = len(self.stock.installed)
         self.tabs.set_words(
@@ -275,18 +281,11 @@ class ModelsPage(QWidget):
     def _on_failed(self, part: str, code: str, fields: Fields) -> None:
         if part == "search":
             self.search.show_fault(code, fields)
-        elif part in ("exam", "download"):
+        elif part in ("exam", "download", "following"):
             self._say(sentence(code, **fields), quietly=part == "download" and self.isVisible())
         elif part in ("here", "advice"):
-            self.installed.hide()
-            self.advice.hide()
-            self.state.put(
-                "warning",
-                _("The models cannot be shown"),
-                sentence(code, **fields),
-                _("Try again"),
-                self.refresh,
-            )
+            self._faults["installed" if part == "here" else "recommended"] = sentence(code, **fields)
+            self._show_section()
 
     def _on_tab(self, section: str) -> None:
         self._show_section()
@@ -299,16 +298,20 @@ class ModelsPage(QWidget):
             self._draw_section(self.tabs.current, self.stock)
 
     def _draw_section(self, section: str, stock: Stock) -> None:
+        fault = self._faults.get(section, "")
         self.search.setVisible(section == "search")
-        self.installed.setVisible(section == "installed" and bool(stock.installed))
-        self.advice.setVisible(section == "recommended" and bool(stock.advice))
+        self.installed.setVisible(section == "installed" and bool(stock.installed) and not fault)
+        self.advice.setVisible(section == "recommended" and bool(stock.advice) and not fault)
         self.kinds.setVisible(section == "recommended")
         if section == "installed":
             self.installed.show_rows(stock.installed)
         elif section == "recommended":
             self.advice.show_rows(stock.advice)
         rows = {"installed": stock.installed, "recommended": stock.advice}
-        if section == "search" or rows[section]:
+        if fault:
+            told = _("The models cannot be shown")
+            self.state.put("warning", told, fault, _("Try again"), self.refresh)
+        elif section == "search" or rows[section]:
             self.state.hide()
         elif not stock.machine:
             self.state.put(

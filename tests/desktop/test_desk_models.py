@@ -35,8 +35,14 @@ def test_the_shelf_answers_with_the_rows_that_the_page_draws(fresh_home: Path) -
             assert set(rows.offer()) <= set(offers[0])
             assert set(rows.variant()) <= set(offers[0]["variants"][0])
             results = await desk_models.models_search(desk, "instruct")
-            assert results["refused"] == "0.0.0.0"
+            assert (results["refused"], results["code"]) == ("0.0.0.0", "")
             assert results["known"]
+            await desk_models.models_allow(desk, "0.0.0.0")
+            alone = await desk_models.models_search(desk, "instruct")
+            assert [card["id"] for card in alone["known"]] == [card["id"] for card in results["known"]]
+            assert alone["code"] == "hub_unreachable"
+            assert alone["fields"]["host"]
+            runtime.network.revoke("0.0.0.0")
             told = await desk_models.models_step(desk, -1)
             assert told["downloads"] == []
             assert (await desk_models.models_exam_step(desk, -1))["run"] is None

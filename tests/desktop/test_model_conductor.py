@@ -85,6 +85,17 @@ def test_a_download_that_goes_on_from_the_last_time_is_told_when_it_came(
     assert [one["name"] for one in stage.window.header.models] == ["bundled", "strong"]
 
 
+def test_a_download_that_goes_on_from_the_last_time_and_fails_is_told_too(
+    stage: Stage, models: ModelConductor
+) -> None:
+    broken = rows.download("failed", code="hub_unavailable", fields={"host": "hub.example", "status": 503})
+    stage.bridge.answers["models_go_on"] = [rows.download()]
+    stage.bridge.answers["models_step"] = {"step": 2, "downloads": [broken]}
+    models.begin()
+    stage.bridge.settle()
+    assert "hub.example is busy" in stage.window.toast.text.text()
+
+
 def test_the_model_menu_leads_to_the_page(stage: Stage, models: ModelConductor) -> None:
     menu = stage.window.header.model.menu()
     menu.aboutToShow.emit()

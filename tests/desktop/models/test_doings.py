@@ -183,6 +183,79 @@ def test_deleting_says_what_it_frees_and_is_agreed_to(
     assert list(page.installed.cards) == ["smollm2-135m"]
 
 
+@pytest.mark.parametrize("code", ["model_held_by_lmstudio", "model_in_own_folder"])
+def test_a_file_that_others_put_there_is_asked_about_once_more(
+    page: ModelsPage, bridge: RecordingBridge, shelf: Shelf, code: str
+) -> None:
+    place = {"name": "small", "path": "/home/ida/models/small.gguf"}
+    bridge.answers["model_delete"] = lambda _name, agreed: {} if agreed else OrionError(code, **place)
+    card = page.installed.cards["maker/small-3-4b"]
+    card.delete.click()
+    shelf.settle()
+    page.question.question.yes.click()
+    shelf.settle()
+    assert page.question.isVisible()
+    assert page.question.title.text() == "Delete Small 3 4B all the same?"
+    assert "/home/ida/models/small.gguf" in page.question.question.words.text()
+    assert page.question.question.no.hasFocus()
+    QTest.keyClick(page.question.question.no, Qt.Key.Key_Space)
+    assert not page.question.isVisible()
+    assert bridge.names().count("model_delete") == 1
+    assert "maker/small-3-4b" in page.installed.cards
+    card.delete.click()
+    shelf.settle()
+    page.question.question.yes.click()
+    shelf.settle()
+    page.question.question.yes.click()
+    bridge.answers["models_here"] = rows.here(rows.installed())
+    shelf.settle()
+    assert bridge.last("model_delete") == ("maker/small-3-4b", True)
+    assert list(page.installed.cards) == ["smollm2-135m"]
+    assert not page.question.isVisible()
+
+
+def test_an_import_can_be_stopped_and_not_paused(page: ModelsPage, shelf: Shelf) -> None:
+    shelf.downloads = [rows.download(kind="import", repository="")]
+    page.stock.follow()
+    shelf.settle()
+    page.refresh()
+    shelf.settle()
+    shown = page.activity.downloads.cards["d1"]
+    assert not shown.main.isVisible()
+    assert not shown.second.isVisible()
+    assert shown.stop.accessibleName() == "Stop taking in Small 3 4B"
+    shown.show_row(rows.download("failed", kind="import", code="import_nothing", fields={"path": "/m"}))
+    assert not shown.main.isVisible()
+    assert shown.stop.text() == "Close"
+    shown.show_row(rows.download("failed", code="hub_unavailable", fields={"host": "h", "status": 503}))
+    assert (shown.main.text(), shown.stop.text()) == ("Try again", "Discard")
+
+
+def test_what_goes_on_is_followed_again_after_a_failure_which_is_told_once(
+    qtbot: QtBot, page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
+) -> None:
+    said: list[str] = []
+    page.decided.connect(said.append)
+    page.stock._pauses["downloads"].setInterval(1)
+    page.stock._pauses["exam"].setInterval(1)
+    shelf.step = 5
+
+    def breaks(_seen: int) -> OrionError:
+        return OrionError("disk_full", path="state")
+
+    def failed_often() -> bool:
+        bridge.answers |= {"models_step": breaks, "models_exam_step": {"step": 1, "run": None}}
+        bridge.settle()
+        return bridge.names().count("models_step") > 5
+
+    qtbot.waitUntil(failed_often)
+    assert len(said) == 1
+    assert "disk is full" in said[0]
+    shelf.downloads = [rows.download()]
+    qtbot.waitUntil(lambda: shelf.settled(lambda: page.activity.isVisible()))
+    assert page.stock._pauses["downloads"].interval() == 500
+
+
 def test_a_model_is_used_by_the_chat_in_front(
     qtbot: QtBot, page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
 ) -> None:

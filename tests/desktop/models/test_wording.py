@@ -78,6 +78,17 @@ def test_a_result_says_what_was_measured() -> None:
     assert left.startswith("JSON: not taken.")
 
 
+def test_an_exam_that_was_cut_short_condemns_nobody() -> None:
+    cut = rows.score("not_taken", 0, 11, code="exam_time_up")
+    scores = {"speed": rows.score("passed", 2, 2), "instructions": cut}
+    told = wording.exam_words(rows.exam(roles=[], scores=scores))
+    assert "No role earned so far" in told
+    assert "cut short" in told
+    failed = {"instructions": rows.score("failed", 1, 14)}
+    assert "Not good enough for any role" in wording.exam_words(rows.exam(roles=[], scores=failed))
+    assert "cut short" not in wording.exam_words(rows.exam())
+
+
 def test_a_short_fact_is_never_broken() -> None:
     told = wording.facts("98.4 MB", "", "keeps 8k tokens in view")
     assert told == "98.4\u00a0MB\u00a0\u00a0·  keeps 8k tokens in view"

@@ -118,6 +118,58 @@ def test_a_search_beyond_the_catalogue_asks_for_a_permission(
     assert other.main.text() == "Get"
 
 
+def test_a_hub_that_fails_leaves_what_the_catalogue_has(
+    page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
+) -> None:
+    page.tabs.choose("search")
+    failed = {"code": "hub_unreachable", "fields": {"host": "hub.example", "reason": "no route"}}
+    bridge.answers["models_search"] = {"known": [rows.offer()], "found": [], "refused": ""} | failed
+    page.search.field.setText("small")
+    page.search.on_search()
+    shelf.settle()
+    assert page.search.known.isVisible()
+    assert page.search.beyond.title.text() == "Only the catalogue was searched"
+    assert "hub.example cannot be reached" in page.search.beyond.words.text()
+    bridge.answers["models_search"] = {"known": [], "found": [], "refused": ""} | failed
+    page.search.beyond.way.click()
+    shelf.settle()
+    assert page.search.beyond.title.text() == "The search failed"
+    assert not page.search.state.isVisible()
+
+
+def test_results_for_words_that_were_sought_before_are_dropped(
+    page: ModelsPage, bridge: RecordingBridge
+) -> None:
+    page.tabs.choose("search")
+    page.stock.search("slow")
+    page.search.field.setText("quick")
+    page.search.on_search()
+    late = {"known": [rows.offer("m/late", title="Late")], "found": [], "refused": ""}
+    right = {"known": [rows.offer("m/right", title="Right")], "found": [], "refused": ""}
+    bridge.answers["models_search"] = lambda words: right if words == "quick" else late
+    bridge.settle()
+    assert list(page.search.known.cards) == ["m/right"]
+    page.stock.search("slow")
+    bridge.answers["models_search"] = OrionError("disk_full", path="x")
+    page.search.on_search()
+    bridge.settle()
+    assert page.search.state.title.text() == "The search failed"
+
+
+def test_a_part_that_cannot_be_shown_says_so_in_its_place_alone(
+    page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
+) -> None:
+    bridge.answers["models_recommended"] = OrionError("home_unwritable", path="home", reason="read-only")
+    page.refresh()
+    shelf.settle()
+    assert page.installed.isVisible()
+    assert not page.state.isVisible()
+    page.tabs.choose("recommended")
+    assert page.state.title.text() == "The models cannot be shown"
+    page.tabs.choose("search")
+    assert not page.state.isVisible()
+
+
 def test_a_search_without_results_and_one_that_fails_say_so(
     page: ModelsPage, bridge: RecordingBridge, shelf: Shelf
 ) -> None:

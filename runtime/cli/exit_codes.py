@@ -38,6 +38,7 @@ _CODES = {
     "download_gated": ExitCode.APPROVAL,
     "download_unknown": ExitCode.NOT_FOUND,
     "exam_not_for_kind": ExitCode.USAGE,
+    "exam_too_large": ExitCode.MODEL,
     "host_refused": ExitCode.APPROVAL,
     "hub_not_found": ExitCode.NOT_FOUND,
     "hub_token_refused": ExitCode.APPROVAL,

@@ -48,6 +48,8 @@ def _tell(terminal: Terminal, run: Row, as_json: bool) -> None:
         terminal.answer(json.dumps(run) + "\n")
     else:
         told = _("Examining {model}: {discipline}, {done} of {of}")
+        if not run["discipline"]:
+            told = _("Examining {model}: it is being loaded")
         terminal.status(told.format(**{key: run[key] for key in ("model", "discipline", "done", "of")}))
 
 

@@ -42,8 +42,8 @@ async def sit(
 
     `settings` are those by which chats run it. Cancelling the task ends the exam within 200 ms; the engine's
     child is gone when this returns. Raises OrionError: `model_unknown` and whatever is wrong with the file,
-    `model_too_large` where the memory that is free now does not hold it beside what runs already, or why the
-    result could not be stored.
+    `exam_too_large` (model, needed_mb, available_mb) where the memory that is free now does not hold it
+    beside what runs already, or why the result could not be stored.
     """
     from models.errors import EngineError
     from runtime.providers.local import LocalProvider
@@ -60,12 +60,22 @@ async def sit(
     try:
         time = allowed(budget, known)
         exam = await examine(Asking(provider, model), facts, told, budget=time, known=known)
+    except OrionError as error:
+        if error.code != "model_too_large":
+            raise
+        raise _crowded(error, model) from error
     except asyncio.CancelledError:
         _end(provider.engine.pid)  # it holds nothing worth storing, and nobody wants to wait for it
         raise
     finally:
         await provider.close()
     return await asyncio.to_thread(record.put, exam)
+
+
+def _crowded(error: OrionError, model: str) -> OrionError:
+    """The want of memory that `error` tells of, said for an exam, whose window is not one that users set."""
+    room = {name: error.fields[name] for name in ("needed_mb", "available_mb") if name in error.fields}
+    return OrionError("exam_too_large", fault="user", model=model, **room)
 
 
 def allowed(budget: float, known: Exam | None) -> float:

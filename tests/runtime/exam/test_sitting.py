@@ -125,7 +125,8 @@ def test_memory_is_looked_at_before_the_model_is_loaded(tmp_path: Path) -> None:
     small = LocalModel(memory_limit_mb=20)
     with pytest.raises(OrionError) as raised:
         asyncio.run(sit(library(), record, small, "bundled", lambda step: None))
-    assert raised.value.code == "model_too_large"
+    assert raised.value.code == "exam_too_large"
+    assert set(raised.value.fields) == {"model", "needed_mb", "available_mb"}
     assert int(raised.value.fields["available_mb"]) == 20
 
 

@@ -110,9 +110,8 @@ class Cards:
         """A repository of the hub that the catalogue does not know."""
         kind = "vision" if described.projectors else "language"
         facts = _hub_facts(described.repository, described.licence, described.gated, described.shape, kind)
-        title = sub(r"[-_.]gguf$", "", str(facts["title"]), flags=IGNORECASE)
         variants = [self._offered(described, variant) for variant in described.variants]
-        return facts | {"title": title, "variants": _marked(variants)}
+        return facts | {"title": untyped(str(facts["title"])), "variants": _marked(variants)}
 
     def of_file(self, model: ModelFile, fit: JsonObject | None) -> JsonObject:
         """A model that is on this machine and in no catalogue."""
@@ -166,15 +165,18 @@ class Cards:
         file, eye = variant.files[0].name, projector_for(described, entry)
         here = self._installed(described.repository, entry.kind if entry else "language", file)
         beside = max(0, eye.size) if eye else 0
-        load = replace(self._load(described, variant, entry), beside=beside)
-        fit = fitness(load, self._machine, disk_needed=0 if here else variant.size + beside)
+        fit: JsonObject | None = None
+        if variant.size > 0:  # nothing can be said of a file whose size the hub does not name
+            load = replace(self._load(described, variant, entry), beside=beside)
+            needed = 0 if here else variant.size + beside
+            fit = fit_row(fitness(load, self._machine, disk_needed=needed))
         return {
             "file": file,
             "files": [part.name for part in variant.files],
             "quantisation": variant.quantisation,
-            "size": variant.size,
+            "size": max(0, variant.size),
             "about": False,
-            "fit": fit_row(fit),
+            "fit": fit,
             "installed": here,
         }
 
@@ -187,8 +189,8 @@ class Cards:
         shapes = [known for known in self._catalogue.entries if known.shape and known.kind == "language"]
         wanted = described.shape.parameters / 1e9 or variant.size / _USUAL_BYTES / 1e9
         near = entry or min(shapes, key=lambda known: abs(log(known.parameters / wanted)), default=None)
-        if near is None or near.shape is None or variant.size <= 0:
-            return Load(0, 0, 0, 0, 0, described.shape.window, 0, max(0, variant.size))
+        if near is None or near.shape is None:
+            return Load(0, 0, 0, 0, 0, described.shape.window, 0, variant.size)
         window = entry.window if entry else described.shape.window
         share = near.active / near.parameters if entry else 1.0
         return of_shape(near.shape, variant.size, form, window, share)
@@ -249,8 +251,9 @@ def _hub_facts(repository: str, licence: str, gated: bool, shape: Shape, kind: s
 def _marked(variants: Sequence[JsonObject], suggested: str = "") -> list[JsonObject]:
     """`variants` with the one recommended: `suggested`, else the largest that runs well, else the smallest
     that runs at all."""
-    brisk = [v for v in variants if v["fit"]["verdict"] == "good" and _is_brisk(v["fit"])]
-    runs = [v for v in variants if v["fit"]["verdict"] in ("good", "tight", "slow")]
+    judged = [v for v in variants if v["fit"]]
+    brisk = [v for v in judged if v["fit"]["verdict"] == "good" and _is_brisk(v["fit"])]
+    runs = [v for v in judged if v["fit"]["verdict"] in ("good", "tight", "slow")]
     best = max(brisk, key=_size, default=None) or min(runs, key=_size, default=None)
     chosen = suggested or (best["file"] if best else "")
     return [variant | {"recommended": variant["file"] == chosen} for variant in variants]
@@ -270,6 +273,11 @@ def _size(variant: JsonObject) -> int:
 def _has(entry: Entry, wanted: Sequence[str]) -> bool:
     told = " ".join((entry.name, entry.title, entry.maker, entry.repository, entry.kind, entry.about)).lower()
     return all(word in told for word in wanted)
+
+
+def untyped(repository: str) -> str:
+    """The name of a repository without the kind of its files at the end."""
+    return sub(r"[-_.]gguf$", "", repository, flags=IGNORECASE)
 
 
 def tail(path: str) -> str:

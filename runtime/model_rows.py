@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from runtime.errors import OrionError
 from runtime.exam_record import ExamRecord
 from runtime.messages import JsonObject
-from runtime.model_cards import fit_row, tail
+from runtime.model_cards import fit_row, tail, untyped
 
 if TYPE_CHECKING:
     from models.fitness import Machine
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 DELETABLE = ("orion", "imported", "lmstudio")
 """Origins of which a model may be deleted; the bundled ones stay, and Ollama's are Ollama's to delete."""
+
+_DEPTH = 2
+"""Folders above a fetched file: the maker's and the repository's."""
+
+_NAMELESS = ("model", "ggml-model", "ggml", "gguf")
+"""Names of files that tell nothing of what is in them."""
 
 RECOGNISER = "model.bin"
 """The weights of a recogniser of speech, as CTranslate2 keeps them beside its config.json."""
@@ -39,11 +45,15 @@ def machine_row(machine: Machine) -> JsonObject:
 class InstalledRows:
     """Makes the rows of `library`; `exams` knows what they can do. Blocks: every header is read once."""
 
-    def __init__(self, library: Library, exams: ExamRecord, titles: Callable[[], Mapping[str, str]]) -> None:
-        """`titles` gives what the catalogue calls models; see model_cards.titles."""
+    def __init__(
+        self, library: Library, exams: ExamRecord, titles: Callable[[], Mapping[str, str]], folder: Path
+    ) -> None:
+        """`titles` gives what the catalogue calls models, see model_cards.titles; `folder` is where models
+        are fetched to."""
         self._library = library
         self._exams = exams
         self._titles = titles
+        self._folder = folder
 
     def rows(self, machine: Machine, default: str, in_use: Callable[[Path], bool]) -> list[JsonObject]:
         """Every model file; `default` is the name of the one that new conversations use."""
@@ -57,7 +67,7 @@ class InstalledRows:
         exam = self._exam(model)
         return {
             "name": model.name,
-            "title": _title(model, known),
+            "title": _title(model, known, self._folder),
             "path": str(model.path),
             "size": model.size,
             "parts": len(model.parts) or 1,
@@ -99,9 +109,19 @@ class InstalledRows:
         return found.as_row() if found else None
 
 
-def _title(model: ModelFile, known: Mapping[str, str]) -> str:
-    """The catalogue's name of it; the one in the file is often that of its training."""
-    return known.get(tail(model.path.as_posix())) or model.title or model.name
+def _title(model: ModelFile, known: Mapping[str, str], folder: Path) -> str:
+    """What people know it by: the catalogue's name of it, that of the repository it was fetched from, the one
+    other programs give it, or that of its file. The name inside the file is often that of its training."""
+    from models.places import unquantised
+
+    if told := known.get(tail(model.path.as_posix())):
+        return told
+    if model.origin in ("ollama", "lmstudio"):
+        return model.title or model.name
+    if model.path.is_relative_to(folder) and len(names := model.path.relative_to(folder).parts) > _DEPTH:
+        return untyped(names[1])
+    own = unquantised(model.path)
+    return model.title or own if own.lower() in _NAMELESS else own
 
 
 def recognisers(folders: list[Path]) -> Iterator[Path]:

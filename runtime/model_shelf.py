@@ -60,7 +60,7 @@ class ModelShelf:
             references,
             self._uses.replaced,
         )
-        self._rows = InstalledRows(runtime.library, runtime.exams, self._titles)
+        self._rows = InstalledRows(runtime.library, runtime.exams, self._titles, runtime.home.weights)
         self._seen: Machine | None = None
         self._looking = asyncio.Lock()
         self._read: Catalogue | None = None

@@ -33,7 +33,7 @@ def wanted(described: Described, entry: Entry | None, card: JsonObject, file: st
     that is recommended. Raises OrionError `model_file_not_offered` (name, file, known)."""
     from models.download import Wanted
 
-    variant = _chosen(card, file)
+    variant = _chosen(card, _renamed(card, entry, file))
     there = {one.name: one for one in described.files}
     files: list[File] = [there[name] for name in variant["files"] if name in there]
     if len(files) < len(variant["files"]):
@@ -52,6 +52,14 @@ def wanted(described: Described, entry: Entry | None, card: JsonObject, file: st
         kind=kind,
         into=folder_of(described.repository, kind),
     )
+
+
+def _renamed(card: JsonObject, entry: Entry | None, file: str) -> str:
+    """`file`, or its quantisation where the catalogue calls it so and the hub has another name for it by
+    now."""
+    if entry is None or any(variant["file"] == file for variant in card["variants"]):
+        return file
+    return next((known.quantisation for known in entry.variants if known.file == file), "") or file
 
 
 def _chosen(card: JsonObject, file: str) -> JsonObject:

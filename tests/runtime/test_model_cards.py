@@ -126,6 +126,23 @@ def test_a_file_that_the_hub_has_no_more_is_not_asked_for() -> None:
         wanted(some, entry, cards().of_entry(entry, some), "")
 
 
+def test_a_file_that_has_another_name_by_now_is_found_by_its_form() -> None:
+    entry = CATALOGUE.find("qwen3-8b")
+    assert entry is not None
+    some = described(("Qwen3-8B-v2-Q4_K_M.gguf", 5 * GB), ("Qwen3-8B-v2-Q8_0.gguf", 9 * GB))
+    card = cards().of_entry(entry, some)
+    assert wanted(some, entry, card, "Qwen3-8B-Q8_0.gguf").files[0].name == "Qwen3-8B-v2-Q8_0.gguf"
+    with pytest.raises(OrionError, match="model_file_not_offered"):
+        wanted(some, entry, card, "Qwen3-8B-Q2_K.gguf")
+
+
+def test_nothing_is_said_of_a_file_of_unknown_size() -> None:
+    card = cards().of_described(described(("Some-Q2_K.gguf", -1), ("Some-Q4_K_M.gguf", 5 * GB)))
+    told = {one["quantisation"]: (one["size"], one["fit"] is None) for one in card["variants"]}
+    assert told == {"Q2_K": (0, True), "Q4_K_M": (5 * GB, False)}
+    assert recommended(card) == ["Q4_K_M"]
+
+
 def test_licences_that_have_to_be_accepted_are() -> None:
     llama = next(entry for entry in CATALOGUE.entries if entry.accept)
     free = next(entry for entry in CATALOGUE.entries if not entry.accept)

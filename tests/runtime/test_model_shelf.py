@@ -121,6 +121,7 @@ def test_what_was_found_is_fetched_checked_and_listed(fresh_home: Path, tmp_path
         }
         installed = {row["name"]: row for row in await shelf.installed()}
         assert installed["Tiny-Q8_0"]["deletable"]
+        assert installed["Tiny-Q8_0"]["title"] == "Tiny"
         assert purposes(runtime) == ["download", "search"]
         await shelf.stop(row["id"])
         assert await shelf.downloads() == []

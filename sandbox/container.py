@@ -18,6 +18,9 @@ VOLUME = "orion-sandbox-workspace"
 USER = "1000:1000"
 RELAY = "http://127.0.0.1:3128"
 
+FENCED = ("/usr/bin/python3", "-I", "-S", "/opt/orion/sandbox/guest/fence.py")
+"""Before a command that runs inside: what stands before the fence, every program there can get at."""
+
 _OWN = {False: "uid=1000,gid=1000", True: "U,notmpcopyup"}
 """What gives a tmpfs to the user and leaves it empty: as Docker says it, and (True) as Podman does."""
 
@@ -99,7 +102,7 @@ def create_arguments(config: MachineConfig, image: str, host: Mapping[str, Any])
         "hostname": "orion",
         "user": USER,
         "detach": True,
-        "init": True,
+        "init": False,  # the engine's own would stand before the fence
         "network_mode": "none",
         "cap_drop": ["ALL"],
         "security_opt": ["no-new-privileges"],

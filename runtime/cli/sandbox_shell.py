@@ -46,9 +46,16 @@ def shell(terminal: Terminal) -> ExitCode:
 
 def _talk(api: Any, name: str) -> int:
     """Carry bytes both ways until the shell ends; returns its exit code."""
+    from sandbox.container import FENCED
+
     environment = {"TERM": os.environ.get("TERM", "xterm")}
     made = api.exec_create(
-        name, ["/bin/bash", "-i"], stdin=True, tty=True, environment=environment, workdir="/workspace"
+        name,
+        [*FENCED, "/bin/bash", "-i"],
+        stdin=True,
+        tty=True,
+        environment=environment,
+        workdir="/workspace",
     )["Id"]
     stream = api.exec_start(made, tty=True, socket=True)
     line = getattr(stream, "_sock", stream)

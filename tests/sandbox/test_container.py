@@ -27,7 +27,7 @@ def test_the_container_can_do_as_little_as_possible() -> None:
     assert made["privileged"] is False
     assert made["user"] == "1000:1000"
     assert made["ipc_mode"] == "private"
-    assert made["init"] is True
+    assert made["init"] is False
     assert made["use_config_proxy"] is False
     assert made["pids_limit"] == 512
     assert made["mem_limit"] == made["memswap_limit"] == 4096 << 20

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.container import SPEC, MachineConfig, code_machine, create_arguments
+from sandbox.container import FENCED, SPEC, MachineConfig, code_machine, create_arguments
 from sandbox.engine import Engine
 from sandbox.errors import SandboxError
 from sandbox.machine import Machine
@@ -76,7 +76,7 @@ def test_the_engine_got_every_limit(engine: Engine, config: Configure) -> None:
         (bound,) = made["Binds"] or [f"{chosen.volume}:/workspace:rw"]
         assert bound.split(",")[0] == f"{chosen.volume}:/workspace:rw"
         assert not made["Devices"]
-        assert made["Init"] is True
+        assert made["Init"] is False
 
     _with(engine, chosen, work)
 
@@ -206,6 +206,27 @@ def test_the_machine_for_code_has_no_screen(engine: Engine, config: Configure) -
         assert "Xvfb" not in await _processes(engine, machine)
 
     _with(engine, code_machine(config("coding")), work)
+
+
+def test_what_runs_from_the_start_stands_behind_the_fence_and_buries_the_dead(
+    engine: Engine, config: Configure
+) -> None:
+    """A program could make the first process do what the fence keeps from itself."""
+    script = """
+        for n in 1 2 3; do (setsid true &); done
+        grep -h Seccomp_filters: /proc/1/status /proc/self/status
+        timeout 20 sh -c 'while cat /proc/[0-9]*/status 2>&- | grep -q "^State:.*Z"; do sleep 0.05; done'
+        echo $?
+    """
+
+    async def work(machine: Machine) -> None:
+        thing = await machine.up()
+        said = await engine.call(lambda client: thing.exec_run([*FENCED, "sh", "-c", script]).output)
+        first, own, left = said.decode().strip().splitlines()
+        assert first == own
+        assert left == "0"
+
+    _with(engine, code_machine(config("fenced")), work)
 
 
 async def _processes(engine: Engine, machine: Machine) -> str:

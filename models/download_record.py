@@ -109,10 +109,14 @@ class Shelf:
         self._lock.release(force=True)
 
     def held(self) -> bool:
-        """Whether another process works on it. Does not say so of the own one."""
+        """Whether another process works on it. Does not say so of the own one, nor where that cannot be told,
+        as in a folder that cannot be written."""
         if self._lock.is_locked or not self.folder.is_dir():
             return False
-        free = self.take()
+        try:
+            free = self.take()
+        except OSError:
+            return False
         if free:
             self.release()
         return not free

@@ -176,7 +176,11 @@ class Downloads:
     async def close(self) -> None:
         """Stop all work; what was running goes on when `go_on` is called in the next process. Idempotent."""
         self._closed = True
-        for row in [row for row in self._rows.values() if row.works]:
+        working = [row for row in self._rows.values() if row.works]
+        for row in working:
+            if row.transfer is not None:
+                row.transfer.halt()  # all at once: each may wait for its host
+        for row in working:
             await self._halt(row)
         if self._threads is not None:
             self._threads.shutdown()
@@ -202,6 +206,7 @@ class Downloads:
         row.transfer = Transfer(self._hub, row.record, row.shelf, self._folder, self._pace, told)
         row.task = asyncio.create_task(self._work(row, row.transfer))
         self._note(row)
+        await asyncio.sleep(0)  # one that was cancelled before its first step would not tidy up after itself
 
     async def _work(self, row: _Row, transfer: Transfer) -> None:
         try:

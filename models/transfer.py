@@ -18,6 +18,9 @@ from models.gguf import read_header
 
 _STAGING = ".incoming-"
 _CHUNK = 4 << 20
+_DRIFT = 60
+"""Seconds by which the start of a process may seem to differ after the clock was set."""
+
 _SPARE = 16 << 20
 """Bytes of the disk that are left free."""
 
@@ -172,8 +175,11 @@ def _process(number: int) -> str:
 
 def _alive(staging: Path) -> bool:
     process, _, _ = staging.name.removeprefix(_STAGING).rpartition("-")
-    number = process.partition("-")[0]
-    return number.isdigit() and _process(int(number)) == process
+    number, _, began = process.partition("-")
+    if not (number.isdecimal() and began.isdecimal()):
+        return False
+    now = _process(int(number)).partition("-")[2]
+    return now.isdecimal() and abs(int(now) - int(began)) <= _DRIFT
 
 
 def _linked(source: Path, probe: Path) -> bool:
@@ -213,8 +219,9 @@ def _sync(folder: Path) -> None:
 
 def _failure(error: OSError, job: Job) -> EngineError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        needed = sum(source.stat().st_size for source in job.sources if os.path.isfile(source))
-        return _full(job, needed, shutil.disk_usage(job.target.parent).free)
+        with contextlib.suppress(OSError):
+            needed = sum(source.stat().st_size for source in job.sources if os.path.isfile(source))
+            return _full(job, needed, shutil.disk_usage(job.target.parent).free)
     path = str(error.filename or job.target)
     return EngineError("import_failed", path=path, reason=error.strerror or type(error).__name__)
 

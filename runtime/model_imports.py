@@ -90,8 +90,9 @@ class Imports:
         return begun
 
     async def stop(self, key: str) -> None:
-        """End it if it runs, leaving nothing half behind, and take it off the list."""
-        self._ends[key].set()
+        """End it if it runs, leaving nothing half behind, and take it off the list. One that still waits for
+        its turn is not waited for."""
+        self._end(key)
         await asyncio.wait([self._tasks[key]])
         for known in (self._rows, self._ends, self._tasks):
             known.pop(key, None)
@@ -99,10 +100,15 @@ class Imports:
 
     async def close(self) -> None:
         """End everything that runs; idempotent."""
-        for end in self._ends.values():
-            end.set()
+        for key in self._tasks:
+            self._end(key)
         if self._tasks:
             await asyncio.wait(self._tasks.values())
+
+    def _end(self, key: str) -> None:
+        self._ends[key].set()
+        if self._rows[key].state == "queued":
+            self._tasks[key].cancel()
 
     async def _take(self, key: str, intake: Intake, mode: Mode) -> None:
         from models.errors import EngineError
@@ -121,6 +127,9 @@ class Imports:
                 )
             except EngineError as error:
                 self._put(key, state="failed", code=error.code, fields=dict(error.fields))
+            except (OSError, ValueError) as error:
+                fields: dict[str, Field] = {"path": str(intake.path), "reason": type(error).__name__}
+                self._put(key, state="failed", code="import_failed", fields=fields)
             else:
                 self._put(key, state="done", done=intake.size, path=str(taken.path))
 

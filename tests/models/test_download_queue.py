@@ -53,6 +53,40 @@ def test_pause_keeps_what_came_and_resume_fetches_the_rest(tmp_path: Path) -> No
     assert (at.folder / REPOSITORY / NAME).read_bytes() == DATA
 
 
+def test_a_pause_right_after_the_beginning_holds(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+
+    async def main() -> None:
+        async with at.queue() as downloads, at.queue() as others:
+            begun = await downloads.begin(wanted(NAME, DATA))
+            await downloads.pause(begun.id)
+            assert [row.state for row in downloads.all()] == ["paused"]
+            await others.resume(begun.id)
+            assert (await at.end(others)).state == "done"
+
+    with at.hub:
+        asyncio.run(main())
+
+
+def test_a_lock_that_cannot_be_opened_spoils_no_list(tmp_path: Path) -> None:
+    at = stage(tmp_path, {NAME: DATA}, rate=RATE)
+
+    async def main() -> None:
+        async with at.queue() as downloads:
+            begun = await downloads.begin(wanted(NAME, DATA))
+            await downloads.pause(begun.id)
+        lock = at.staging / begun.id / "lock"
+        lock.unlink(missing_ok=True)
+        lock.mkdir()
+        async with at.queue() as downloads:
+            assert [row.state for row in downloads.all()] == ["paused"]
+            with pytest.raises(EngineError, match="download_unwritable"):
+                await downloads.resume(begun.id)
+
+    with at.hub:
+        asyncio.run(main())
+
+
 @pytest.mark.parametrize("door", ["cdn", "waiting"])
 def test_a_pause_holds_soon_whatever_is_waited_for(door: str, tmp_path: Path) -> None:
     at = stage(tmp_path, {NAME: DATA})

@@ -75,3 +75,22 @@ def test_one_that_fails_says_why_and_the_next_goes_on(tmp_path: Path) -> None:
         await imports.close()
 
     asyncio.run(work())
+
+
+def test_one_that_waits_for_its_turn_is_stopped_at_once_and_not_done(tmp_path: Path) -> None:
+    async def work() -> None:
+        news = News()
+        imports = made(tmp_path, news)
+        large, small = model(tmp_path / "Large.gguf", more=64 << 20), model(tmp_path / "Small.gguf")
+        first, second = imports.begin(plan([large]), "copy") + imports.begin(plan([small]), "move")
+        await imports.stop(second.id)
+        assert next(row for row in imports.rows() if row.id == first.id).state in ("queued", "running")
+        await ended(imports, news, first.id)
+        assert small.exists()
+        assert [path.name for path in (tmp_path / "weights").rglob("*.gguf")] == ["Large.gguf"]
+        third = imports.begin(plan([small]), "in_place")
+        await imports.close()
+        assert imports.rows()[-1].id == third[0].id
+        assert not (tmp_path / "models.yaml").exists()
+
+    asyncio.run(work())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,8 +78,7 @@ class Uses:
         from models.removal import frees
 
         if folder := self._recogniser(name):
-            files = [file for file in folder.iterdir() if file.is_file()]
-            return {"bytes": sum(file.stat().st_size for file in files), "files": list(map(str, files))}
+            return await beside(_held_in, folder)
         model = await self._any(name)
         installed = await asyncio.to_thread(self._runtime.library.list)
         freed = await beside(frees, model, installed, self._references)
@@ -92,7 +90,7 @@ class Uses:
 
         freed = await self.frees(name)
         if folder := self._recogniser(name):
-            await beside(_remove, folder)
+            await beside(_remove, folder, list(freed["files"]))
             if self._runtime.settings.voice.recogniser in (folder.name, str(folder)):
                 self._runtime.save_settings({"voice.recogniser": ""})
             return freed
@@ -174,9 +172,23 @@ def _holds(engine: LocalEngine, path: Path) -> bool:
     return engine.info is not None and engine.info.path == str(path)
 
 
-def _remove(folder: Path) -> None:
+def _held_in(folder: Path) -> JsonObject:
+    """What deleting a recogniser frees: the files in its folder, without what lies in folders below; of one
+    that is a link, nothing but the link."""
+    if folder.is_symlink():
+        return {"bytes": 0, "files": [str(folder)]}
+    files = sorted(file for file in folder.iterdir() if file.is_file() or file.is_symlink())
+    size = sum(file.lstat().st_size for file in files)
+    return {"bytes": size, "files": list(map(str, files))}
+
+
+def _remove(folder: Path, files: Sequence[str]) -> None:
+    """Delete the `files` of a recogniser, and its `folder` unless something else lies in it."""
     try:
-        shutil.rmtree(folder)
+        for file in files:
+            Path(file).unlink(missing_ok=True)
+        with suppress(OSError):
+            folder.rmdir()
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise EngineError("model_delete_failed", path=str(folder), reason=reason) from error

@@ -193,3 +193,21 @@ def test_only_what_answers_can_be_chosen_or_examined(fresh_home: Path) -> None:
         assert "vectors" not in [row["name"] for row in runtime.models()]
 
     run(fresh_home, work)
+
+
+def test_of_a_recogniser_only_its_own_files_go(fresh_home: Path) -> None:
+    async def work(runtime: Runtime) -> None:
+        folder, elsewhere = runtime.home.weights / "listens", fresh_home / "elsewhere"
+        for place in (folder, elsewhere):
+            (place / "notes").mkdir(parents=True)
+            for name in ("model.bin", "config.json", "notes/mine.txt"):
+                (place / name).write_text("x", "utf-8")
+        (runtime.home.weights / "linked").symlink_to(elsewhere)
+        freed = await runtime.shelf.delete("listens")
+        assert freed == {"bytes": 2, "files": [str(folder / "config.json"), str(folder / "model.bin")]}
+        assert [path.name for path in folder.rglob("*")] == ["notes", "mine.txt"]
+        assert (await runtime.shelf.delete("linked"))["bytes"] == 0
+        assert not (runtime.home.weights / "linked").is_symlink()
+        assert (elsewhere / "model.bin").exists()
+
+    run(fresh_home, work)

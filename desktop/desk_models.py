@@ -32,8 +32,8 @@ async def models_recommended(desk: Desk, kind: Kind) -> list[Plain]:
 
 
 async def models_search(desk: Desk, words: str) -> Plain:
-    """{"known": [CARD], "found": [CARD], "refused": host or "", "code", "fields"}; the hub only where that is
-    allowed. `code` and `fields` say why the hub told nothing; what the catalogue has is there all the same."""
+    """{"known": [CARD], "found": [CARD], "refused": host or "", "code", "fields"}; the hub only where it is
+    allowed. `code` and `fields` say why the hub told nothing; the catalogue's part is there all the same."""
     shelf = desk.runtime.shelf
     try:
         return {**await shelf.search(words), "code": "", "fields": {}}

@@ -107,8 +107,9 @@ def parameters(billions: float | None) -> str:
 
 
 def download_size(variant: Row) -> str:
-    """The size of one of a model's files; one that is estimated is said to be about that."""
-    told = size(variant["size"])
+    """What is fetched for one of a model's files, its projector included; one that is estimated is said to be
+    about that."""
+    told = size(max(variant["size"], (variant["fit"] or {}).get("disk_needed", 0)))
     return _("about {size}").format(size=told) if variant.get("about") else told
 
 
@@ -146,7 +147,7 @@ def kind_words(kind: str) -> str:
         "": _("All"),
         "language": _("Language"),
         "vision": _("Pictures"),
-        "embedding": _("Search"),
+        "embedding": _("Text search"),
         "speech": _("Speech"),
     }
     return names.get(kind, kind)

@@ -71,7 +71,7 @@ def card_lines(cards: Iterable[Row], width: int) -> Iterator[str]:
     for row in rows:
         facts = [parameters(row["parameters"])] if row["parameters"] else []
         if chosen := suggested(row):
-            facts.append(f"{chosen['quantisation'] or chosen['file']} {size(int(chosen['size']))}")
+            facts.append(f"{chosen['quantisation'] or chosen['file']} {size(to_fetch(chosen))}")
             facts.append(fitting(chosen["fit"]))
         if row.get("gated"):
             facts.append(_("needs an account"))
@@ -89,8 +89,13 @@ def variant_lines(card: Row, width: int) -> Iterator[str]:
     for variant in card["variants"]:
         mark = "*" if variant["installed"] else ">" if variant["recommended"] else " "
         about = _("about ") if variant["about"] else ""
-        facts = f"{about}{size(int(variant['size']))}, {fitting(variant['fit'])}"
+        facts = ", ".join(filter(None, (about + size(to_fetch(variant)), fitting(variant["fit"]))))
         yield cut(f"{mark} {visible(_called(variant)):<{longest}}  {facts}", width)
+
+
+def to_fetch(variant: Row) -> int:
+    """Bytes that come with a file, its projector included; its own where it is here."""
+    return max(int(variant["size"]), int((variant["fit"] or {}).get("disk_needed", 0)))
 
 
 def suggested(card: Row) -> Row | None:

@@ -18,7 +18,7 @@ def fit(verdict: str = "good", **changes: Any) -> Row:
         "window": 8192,
         "gpu_layers": 0,
         "disk_free": 120 * GB,
-        "disk_needed": 3 * GB,
+        "disk_needed": 2_497_000_000,
         "code": "",
         "fields": {},
     }

@@ -187,8 +187,8 @@ def test_deleting_says_what_it_frees_and_is_agreed_to(
 def test_a_file_that_others_put_there_is_asked_about_once_more(
     page: ModelsPage, bridge: RecordingBridge, shelf: Shelf, code: str
 ) -> None:
-    place = {"name": "small", "path": "/home/ida/models/small.gguf"}
-    bridge.answers["model_delete"] = lambda _name, agreed: {} if agreed else OrionError(code, **place)
+    held = OrionError(code, name="small", path="/home/ida/models/small.gguf")
+    bridge.answers["model_delete"] = lambda _name, agreed: {} if agreed else held
     card = page.installed.cards["maker/small-3-4b"]
     card.delete.click()
     shelf.settle()

@@ -69,7 +69,7 @@ def _reader(threads: int) -> Callable[[bytes], list[dict[str, Any]]]:
     )
 
     def read(picture: bytes) -> list[dict[str, Any]]:
-        with Image.open(io.BytesIO(picture)) as image:
+        with Image.open(io.BytesIO(picture), formats=["PNG"]) as image:
             pixels = numpy.asarray(image.convert("RGB"))[:, :, ::-1]
         found: Any = engine(numpy.ascontiguousarray(pixels))
         if found.boxes is None or found.txts is None or found.scores is None:

@@ -26,6 +26,10 @@ SHEET = (1_280, 1_280)
 SHORT, SURE = 2, 0.9
 """What is read with so few characters is taken only with that certainty: an icon may look like a letter."""
 
+LARGEST = 4_096 * 2_304
+"""Pixels of a screen that is read. How large it is only the guest says, and looking takes many times the memory
+that the picture does."""
+
 Placed = tuple[Rect, tuple[int, int]]
 """A spot of the screen and where on the sheet it lies."""
 
@@ -85,11 +89,13 @@ def sheets(spots_: Sequence[Rect]) -> list[list[Placed]]:
 
 
 def _seen(picture: bytes, told: Sequence[Rect]) -> tuple[Any, list[tuple[Rect, bytes]]]:
-    """The pixels of a picture, and its spots with what they look like."""
+    """The pixels of a picture, and its spots with what they look like; none of one that is too large."""
     import numpy
     from PIL import Image
 
-    with Image.open(io.BytesIO(picture)) as image:
+    with Image.open(io.BytesIO(picture), formats=["PNG"]) as image:
+        if image.width * image.height > LARGEST:
+            return None, []
         pixels = numpy.asarray(image.convert("RGB"))
     return pixels, [(spot, _look(pixels, spot)) for spot in spots(pixels, told)]
 

@@ -172,3 +172,11 @@ def test_spots_lie_apart_on_their_sheets(found: list[Rect]) -> None:
             if other == at and (left, top) != (x, y):
                 apart = left >= x + spot.width + GAP or x >= left + beside.width + GAP
                 assert apart or top >= y + spot.height + GAP // 2 or y >= top + beside.height + GAP // 2
+
+
+def test_a_screen_that_claims_to_be_huge_is_not_looked_at() -> None:
+    reader = Recorder()
+    huge = Image.new("RGB", (8_000, 8_000))
+    ImageDraw.Draw(huge).text((100, 100), "Save", (255, 255, 255), FONT)
+    assert asyncio.run(Reading(reader).lines(png(huge), [])) == []
+    assert not reader.sheets

@@ -27,8 +27,8 @@ SHORT, SURE = 2, 0.9
 """What is read with so few characters is taken only with that certainty: an icon may look like a letter."""
 
 LARGEST = 4_096 * 2_304
-"""Pixels of a screen that is read. How large it is only the guest says, and looking takes many times the memory
-that the picture does."""
+"""Pixels of a screen that is read. How large it is only the guest says, and looking takes many times its
+memory."""
 
 Placed = tuple[Rect, tuple[int, int]]
 """A spot of the screen and where on the sheet it lies."""

@@ -15,6 +15,7 @@ from runtime.index import Entries, Index
 from runtime.journal import Journal, Record, parse
 from runtime.locks import Lock
 from runtime.rows import Rows
+from runtime.transcript import Transcript
 
 _ID = re.compile(r"^[0-9A-Za-z][0-9A-Za-z._-]{0,99}$")
 
@@ -126,6 +127,7 @@ class SessionStore:
         _, records, bad = parse(lines, path)
         if bad or not records:
             raise OrionError("import_unreadable", problem=f"record {bad[0][0]}" if bad else "no records")
+        _try_out(records)
         _copy([*map(_from_outside, records), *_ending(records)], path)
         return session
 
@@ -195,6 +197,9 @@ def _heard(records: list[Record], kept: set[str]) -> list[Record]:
     return [record for record in last.values() if record.id not in kept]
 
 
+_LATEST = 32_000_000_000.0
+"""Seconds since 1970 that every system knows a date for."""
+
 _UNTOLD = ("session", "title", "mode")
 """Records of which a model hears nothing."""
 
@@ -206,6 +211,20 @@ def _from_outside(record: Record) -> Record:
     if record.type == "approval":
         data["digest"] = ""  # that of no call
     return record._replace(data=data if record.type in _UNTOLD else data | {"foreign": True})
+
+
+def _try_out(records: list[Record]) -> None:
+    """Read what somebody may have written by hand in every way in which it will be read. Raises OrionError
+    `import_unreadable`."""
+    late = next((record for record in records if not 0 <= record.time < _LATEST), None)
+    if late is not None:
+        raise OrionError("import_unreadable", problem=f"record {late.id[:40]}: {late.time}")
+    try:
+        chain = _chain(records)
+        as_markdown("", Rows(chain).settle(False))
+        Transcript(chain).size()
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise OrionError("import_unreadable", problem=f"{type(error).__name__}: {error}") from error
 
 
 def _ending(records: list[Record]) -> list[Record]:

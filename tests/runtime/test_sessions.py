@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -123,6 +124,37 @@ def test_export_and_import_give_the_same_conversation(store: SessionStore) -> No
 def test_a_file_that_is_no_export_is_refused_and_leaves_nothing(store: SessionStore, text: str) -> None:
     with pytest.raises(OrionError):
         store.import_(text)
+    assert store.list() == []
+
+
+SAID = {"type": "user", "text": "hello", "source": "test"}
+REPLY = {"type": "assistant", "text": "", "reasoning": [], "complete": True, "stop_reason": ""}
+
+
+@pytest.mark.parametrize(
+    ("record", "when"),
+    [
+        (SAID, "1e300"),
+        (SAID, "-1e18"),
+        (SAID, "NaN"),
+        (SAID, "Infinity"),
+        (REPLY | {"calls": [1]}, "1"),
+        (REPLY | {"calls": [{"id": "c"}]}, "1"),
+        (SAID | {"images": [1]}, "1"),
+        ({"type": "undo", "change": "c", "files": [1]}, "1"),
+        ({"type": "approval", "call": "c", "phase": {}}, "1"),
+        ({"type": "compaction", "keep": "a", "limit": 1, "before": 1, "after": 1, "summary": 1}, "1"),
+    ],
+)
+def test_a_file_that_nobody_could_open_afterwards_is_refused(
+    store: SessionStore, record: dict[str, Any], when: str
+) -> None:
+    told = json.dumps({"v": 1, "id": "b", "parent": "a", "time": 0} | record).replace(
+        '"time": 0', f'"time": {when}'
+    )
+    first = json.dumps({"v": 1, "id": "a", "parent": None, "time": 1} | SAID)
+    with pytest.raises(OrionError, match="import_unreadable"):
+        store.import_(f'{{"format": "orion-session", "v": 1, "records": [{first}, {told}]}}')
     assert store.list() == []
 
 

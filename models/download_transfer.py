@@ -8,8 +8,8 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -79,6 +79,9 @@ class Transfer:
     def halt(self) -> None:
         """Make `run` return soon, whatever it waits for; from any thread."""
         self._halt.set()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         with self._guard:
             if self._socket is not None:
                 try:
@@ -137,7 +140,7 @@ class Transfer:
         piece, record = self.record.pieces[index], self.record
         name = piece.name
         try:
-            return self._hub.look(record.wanted.repository, record.revision, name)
+            return self._hub.look(record.wanted.repository, record.revision, name, self._opened)
         except EngineError as error:
             if error.code == "hub_unusable" and piece.sha256 and piece.size >= 0:
                 return Located("", piece.size, piece.sha256, "")
@@ -146,7 +149,7 @@ class Transfer:
             self._forgot = True
             pieces = tuple(replace(piece, synced=0, whole=False) for piece in record.pieces)
             self._keep(replace(record, commit="", pieces=pieces))
-            found = self._hub.look(record.wanted.repository, record.wanted.revision, name)
+            found = self._hub.look(record.wanted.repository, record.wanted.revision, name, self._opened)
             for earlier in range(index):
                 self._file(earlier)
             return found
@@ -200,14 +203,12 @@ class Transfer:
     def _bytes(self, index: int, part: Part) -> None:
         """Read what is missing. EngineError where not all of it came."""
         piece, record = self.record.pieces[index], self.record
+        repository = record.wanted.repository
         for _attempt in range(3):
             if part.size == piece.size:
                 return
             begin = part.size
-            with (
-                self._hub.fetch(record.wanted.repository, record.revision, piece.name, begin) as response,
-                self._interruptible(response),
-            ):
+            with self._hub.fetch(repository, record.revision, piece.name, begin, self._opened) as response:
                 if not goes_on(response, begin, piece.size):
                     part.reset()
                 if response.status_code == 416 or (response.status_code == 206 and begin != part.size):
@@ -254,18 +255,12 @@ class Transfer:
         passed = now - samples[0][0]
         return (done - samples[0][1]) / passed if passed > 0 else 0.0
 
-    @contextmanager
-    def _interruptible(self, response: httpx2.Response) -> Iterator[None]:
-        """While within, `halt` ends the connection, so that a read that waits comes back."""
-        stream = response.extensions.get("network_stream")
+    def _opened(self, stream: Any) -> None:
+        """A connection stands; `halt` ends it, so that a read that waits comes back."""
         with self._guard:
-            self._socket = stream.get_extra_info("socket") if stream is not None else None
-        try:
-            self._check()
-            yield
-        finally:
-            with self._guard:
-                self._socket = None
+            self._socket = stream.get_extra_info("socket")
+        if self._halt.is_set():
+            self._hang_up()
 
     # --- patience -----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from models.errors import EngineError
 from models.hub_files import File, HubVariant, below, projectors, variants
-from models.hub_session import MOST_REDIRECTS, HubSession, busy, endless, host_of, redirected
+from models.hub_session import MOST_REDIRECTS, HubSession, Opened, busy, endless, host_of, redirected
 
 if TYPE_CHECKING:
     import httpx2
@@ -154,13 +154,16 @@ class Hub:
         """Where a person reads about a repository and agrees to its terms."""
         return f"{self.endpoint}/{repository}"
 
-    def look(self, repository: str, revision: str, file: str) -> Located:
+    def look(self, repository: str, revision: str, file: str, opened: Opened | None = None) -> Located:
         """What the hub says of a file before it is fetched. It stands in the first answer that names a hash,
-        also where that redirects; no other host than the hub's own is asked."""
+        also where that redirects; no other host than the hub's own is asked. `opened` hears of each
+        connection, so that a wait can be ended."""
         url = self.place(repository, revision, file)
         commit = ""
         for _number in range(MOST_REDIRECTS):
-            response = self._session.request("HEAD", url, headers=_PLAIN, follow_redirects=False)
+            response = self._session.request(
+                "HEAD", url, headers=_PLAIN, follow_redirects=False, opened=opened
+            )
             if response.status_code >= 400:
                 raise self._refusal(response, repository, file)
             told = response.headers
@@ -172,7 +175,9 @@ class Hub:
         raise endless(url)
 
     @contextmanager
-    def fetch(self, repository: str, revision: str, file: str, begin: int = 0) -> Iterator[httpx2.Response]:
+    def fetch(
+        self, repository: str, revision: str, file: str, begin: int = 0, opened: Opened | None = None
+    ) -> Iterator[httpx2.Response]:
         """The answer (200, 206 or 416) from which the bytes of a file from `begin` on are to be read, after
         redirects. Not by the library's own function for this: that one waits out of sight, cannot be stopped
         within ten megabytes, and looks neither at Content-Range nor at what a server sends too much.
@@ -180,7 +185,7 @@ class Hub:
         headers = {**_PLAIN, **({"Range": f"bytes={begin}-"} if begin else {})}
         url = self.place(repository, revision, file)
         for _number in range(MOST_REDIRECTS):
-            with self._session.stream("GET", url, headers, timeout=SILENCE) as response:
+            with self._session.stream("GET", url, headers, timeout=SILENCE, opened=opened) as response:
                 if response.has_redirect_location:
                     url = redirected(url, response)
                     continue

@@ -27,6 +27,9 @@ CONNECTING = 8.0
 """Seconds; a download that is paused in the middle of connecting waits for them."""
 
 MOST_REDIRECTS = 8
+Opened = Callable[[Any], None]
+"""Hears of the network stream of a connection."""
+
 LARGEST = 32 << 20
 """Bytes of an answer of the API."""
 
@@ -78,9 +81,12 @@ class HubSession:
         host_refused, hub_unreachable or hub_unavailable."""
         follow = more.get("follow_redirects", True)
         params = more.get("params")
+        opened: Opened | None = more.get("opened")
         timeout = more.get("timeout") or TIMEOUT
         for _number in range(MOST_REDIRECTS):
-            with self.stream(method, url, more.get("headers"), timeout=timeout, params=params) as response:
+            with self.stream(
+                method, url, more.get("headers"), timeout=timeout, params=params, opened=opened
+            ) as response:
                 if not (follow and response.has_redirect_location):
                     return _read(response)
                 url, params = redirected(url, response), None
@@ -88,10 +94,17 @@ class HubSession:
 
     @contextmanager
     def stream(
-        self, method: str, url: str, headers: Any = None, *, timeout: float = TIMEOUT, params: Any = None
+        self,
+        method: str,
+        url: str,
+        headers: Any = None,
+        *,
+        timeout: float = TIMEOUT,
+        params: Any = None,
+        opened: Opened | None = None,
     ) -> Iterator[httpx2.Response]:
         """One answer whose body is still to be read, also a redirect; raises as `request`, for what happens
-        within it too."""
+        within it too. `opened` hears of the connection, which is then one of its own, before it answers."""
         import httpx2
 
         host = host_of(url)
@@ -99,7 +112,11 @@ class HubSession:
             client = self._client()
             dressed = self._dressed(url, headers)
             limits = httpx2.Timeout(timeout, connect=min(CONNECTING, timeout))
-            request = client.build_request(method, url, headers=dressed, params=params, timeout=limits)
+            signs = {"trace": functools.partial(_on_sign, opened)} if opened else {}
+            dressed |= {"Connection": "close"} if opened else {}
+            request = client.build_request(
+                method, url, headers=dressed, params=params, timeout=limits, extensions=signs
+            )
             response = client.send(request, stream=True, follow_redirects=False)
             try:
                 if response.status_code in BUSY or response.status_code >= 500:
@@ -129,6 +146,12 @@ class HubSession:
         if not re.fullmatch(r"[\x21-\x7e]*", token):  # no header can carry it, and an error would quote it
             token = ""
         return {**kept, "Authorization": f"Bearer {token}"} if token else kept
+
+
+def _on_sign(opened: Opened, name: str, info: dict[str, Any]) -> None:
+    """A sign of the HTTP library: a connection stands, or has become one with TLS."""
+    if name.endswith(("connect_tcp.complete", "start_tls.complete")):
+        opened(info["return_value"])
 
 
 def busy(response: httpx2.Response) -> EngineError:

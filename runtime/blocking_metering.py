@@ -90,10 +90,18 @@ class BlockingMeteredTransport(httpx2.BaseTransport):
 
 
 def _metered(request: httpx2.Request, meter: Meter) -> httpx2.Request:
+    """With a body that counts; who asked goes on hearing the signs of the library."""
+    listens: Callable[[str, dict[str, Any]], None] | None = request.extensions.get("trace")
+
+    def on_sign(name: str, info: dict[str, Any]) -> None:
+        meter.on_sign(name, info)
+        if listens is not None:
+            listens(name, info)
+
     return httpx2.Request(
         request.method,
         request.url,
         headers=request.headers,
         stream=_Counted(request.stream, meter.on_sent, lambda: None),
-        extensions={**request.extensions, "trace": meter.on_sign},
+        extensions={**request.extensions, "trace": on_sign},
     )

@@ -110,6 +110,30 @@ def test_a_pause_holds_soon_whatever_is_waited_for(door: str, tmp_path: Path) ->
         asyncio.run(main())
 
 
+def test_a_pause_holds_soon_where_a_host_takes_the_call_and_says_nothing(tmp_path: Path) -> None:
+    at = stage(tmp_path, {})
+    called, over = asyncio.Event(), asyncio.Event()
+
+    async def silent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        called.set()
+        await over.wait()
+        writer.close()
+
+    async def main() -> None:
+        async with serving(silent) as port:
+            at.endpoint = f"http://127.0.0.1:{port}"
+            async with at.queue() as downloads:
+                begun = await downloads.begin(wanted(NAME, DATA))
+                await called.wait()
+                begin = time.monotonic()
+                await downloads.pause(begun.id)
+                assert time.monotonic() - begin < SOON
+                assert [row.state for row in downloads.all()] == ["paused"]
+            over.set()
+
+    asyncio.run(main())
+
+
 def test_a_pause_ends_a_stalled_connection_under_tls_and_nothing_of_its_cipher_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

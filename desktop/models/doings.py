@@ -130,7 +130,8 @@ class Doings(QObject):
             count = len(freed["files"])
             files = ngettext("{count} file", "{count} files", count).format(count=count)
             words = _(
-                "This frees {size} on the disk ({files}). It cannot be undone; a model can be fetched again."
+                "This frees {size} on the disk ({files}). It cannot be undone; what came from the hub can be "
+                "fetched again."
             )
             if not freed["bytes"]:
                 words = _("This takes it off the list and frees nothing: its files are used elsewhere too.")

@@ -10,7 +10,15 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from desktop.models.badges import BadgeRow
 from desktop.models.fit_line import Foot
 from desktop.models.side_by_side import SideBySide
-from desktop.models.wording import exam_words, facts, fit_words, origin_words, parameters, window_words
+from desktop.models.wording import (
+    exam_words,
+    facts,
+    fit_words,
+    kind_words,
+    origin_words,
+    parameters,
+    window_words,
+)
 from desktop.parts import button, label, restyle
 from desktop.theme import Theme, spacing
 from resources.sentences import sentence
@@ -78,8 +86,10 @@ class InstalledCard(QFrame):
         self.title.setToolTip(model["path"])
         self._show_state()
         pictures = _("sees pictures") if model["images"] else ""
+        other = "" if model["kind"] in CHATS else kind_words(model["kind"])
         self.facts.setText(
             facts(
+                other,
                 parameters(model["parameters"]),
                 size(model["size"]),
                 model["quantisation"],

@@ -149,6 +149,8 @@ def kind_words(kind: str) -> str:
         "vision": _("Pictures"),
         "embedding": _("Text search"),
         "speech": _("Speech"),
+        "reranker": _("Ranks texts"),
+        "other": "",
     }
     return names.get(kind, kind)
 

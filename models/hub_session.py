@@ -127,9 +127,7 @@ class HubSession:
         except self._refused as error:
             raise EngineError("host_refused", host=str(getattr(error, "host", host))) from error
         except (httpx2.RequestError, httpx2.InvalidURL, httpx2.StreamError) as error:
-            raise EngineError(
-                "hub_unreachable", host=host, reason=str(error) or type(error).__name__
-            ) from error
+            raise EngineError("hub_unreachable", host=host, reason=_plainly(error)) from error
 
     def _client(self) -> httpx2.Client:
         with self._making:
@@ -152,6 +150,11 @@ def _on_sign(opened: Opened, name: str, info: dict[str, Any]) -> None:
     """A sign of the HTTP library: a connection stands, or has become one with TLS."""
     if name.endswith(("connect_tcp.complete", "start_tls.complete")):
         opened(info["return_value"])
+
+
+def _plainly(error: Exception) -> str:
+    """What `error` says, without the system's number for it."""
+    return re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
 
 
 def busy(response: httpx2.Response) -> EngineError:

@@ -42,6 +42,7 @@ def test_the_shelf_answers_with_the_rows_that_the_page_draws(fresh_home: Path) -
             assert [card["id"] for card in alone["known"]] == [card["id"] for card in results["known"]]
             assert alone["code"] == "hub_unreachable"
             assert alone["fields"]["host"]
+            assert "Errno" not in alone["fields"]["reason"]
             runtime.network.revoke("0.0.0.0")
             told = await desk_models.models_step(desk, -1)
             assert told["downloads"] == []

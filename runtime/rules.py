@@ -96,9 +96,12 @@ def offers(
     once = {"once": _("exactly this call")}
     if risk == "high" or tainted:
         return once
+    if definition.foreign:
+        once = {"once": _("exactly this call, after which this chat can only be given single permissions")}
     if definition.undoable or definition.sandboxed:
         text = describe(_broad(definition), definition.name, "")
-        return {"session": text} | once | {"5min": text}
+        # What brings in text from outside could not be allowed anew after five minutes, only call by call.
+        return {"session": text} | once | ({} if definition.foreign else {"5min": text})
     found = scope(definition, arguments)
     if found is None:
         return once

@@ -68,6 +68,31 @@ def test_who_read_a_hostile_page_gets_single_permissions_only(fresh_home: Path) 
     asyncio.run(attack())
 
 
+@pytest.mark.parametrize(
+    ("trust", "questions"),
+    [
+        ("session", ["browser", "write_file"]),
+        ("once", ["browser", "computer", "browser", "computer", "write_file"]),
+    ],
+)
+def test_the_first_question_of_the_computer_says_what_follows_from_a_single_yes(
+    fresh_home: Path, trust: Any, questions: list[str]
+) -> None:
+    async def works() -> None:
+        steps = [READ, NEXT, CLICK, NEXT, READ, NEXT, CLICK, NEXT, WRITE, SAY]
+        async with reading(fresh_home, *steps) as stage:
+            await stage.session.submit("look here, click there, write it down")
+            first = await allowed(stage, trust=trust)
+            assert list(first.rules) == ["session", "once"]
+            assert "only be given single permissions" in first.rules["once"]
+            for count in range(2, len(questions) + 1):
+                await allowed(stage, count)
+            await stage.done()
+            assert [asked.name for asked in stage.watch.of("approval_required")] == questions
+
+    asyncio.run(works())
+
+
 def test_what_can_be_undone_stays_allowed_where_it_was_before(fresh_home: Path) -> None:
     async def writes() -> None:
         async with reading(fresh_home, WRITE, NEXT, READ, NEXT, WRITE, SAY) as stage:

@@ -124,7 +124,7 @@ class Header:
         value = self.metadata.get(f"{self.architecture}.{key}", default)
         if isinstance(value, array):
             value = max(value, default=default)
-        return int(value) if isinstance(value, int | float) and abs(value) <= _MAX_NUMBER else default
+        return int(value) if isinstance(value, int | float) and 0 <= value <= _MAX_NUMBER else default
 
 
 def read_header(path: Path) -> Header:

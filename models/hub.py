@@ -257,13 +257,17 @@ def _found(info: Any) -> Found:
 
 
 def _files(siblings: list[Any]) -> Iterator[File]:
-    """Those whose names can be used on a disk."""
+    """Those whose names can be used on a disk, each name once, also where large and small letters are one."""
+    met: set[str] = set()
     for sibling in siblings:
         name, lfs = str(sibling.rfilename), sibling.lfs
         try:
             below(name)
         except EngineError:
             continue
+        if name.casefold() in met:
+            continue
+        met.add(name.casefold())
         size = sibling.size if isinstance(sibling.size, int) and 0 <= sibling.size <= _LARGEST else -1
         yield File(name, size, _hexadecimal(str(lfs.sha256) if lfs else "", 64))
 

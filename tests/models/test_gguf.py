@@ -148,7 +148,7 @@ def test_measures_that_are_none_do_not_get_through(tmp_path: Path) -> None:
     }
     data = gguf_file.whole(tmp_path / "x.gguf", metadata).read_bytes()
     key = gguf_file.text("llama.context_length") + struct.pack("<I", 4)
-    for number in ("inf", "nan"):
+    for number in ("inf", "nan", "-5"):
         odd = gguf_file.text("llama.context_length") + struct.pack("<If", 6, float(number))
         path = tmp_path / f"{number}.gguf"
         path.write_bytes(data.replace(key + struct.pack("<I", 4096), odd))

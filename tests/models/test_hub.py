@@ -186,6 +186,16 @@ def test_an_absurd_answer_is_said_to_be_none(body: bytes) -> None:
     hub.close()
 
 
+def test_a_name_that_comes_twice_makes_no_model_whole() -> None:
+    names = ["N-00001-of-00002.gguf", "N-00001-of-00002.gguf", "One.gguf", "one.GGUF"]
+    told = {"id": REPOSITORY, "siblings": [{"rfilename": name, "size": 1 << 60} for name in names]}
+    hub = answering(lambda _request: httpx2.Response(200, json=told))
+    found = hub.describe(REPOSITORY)
+    hub.close()
+    assert [(file.name, file.size) for file in found.files] == [(names[0], -1), (names[2], -1)]
+    assert [variant.files[0].name for variant in found.variants] == ["One.gguf"]
+
+
 def test_pages_without_end_are_not_turned_for_ever() -> None:
     asked: list[str] = []
 

@@ -66,9 +66,10 @@ class SshTunnel:
         """The tunnel to `remote`; nothing is sent before the first connection. Raises SandboxError
         engine_ssh_failed for an address that is none and where there is no ssh."""
         ssh = shutil.which("ssh", path=env.get("PATH"))
+        command = _command(ssh or "ssh", remote)
         if ssh is None or not hasattr(socket, "AF_UNIX"):
             raise SandboxError("engine_ssh_failed", host=remote, reason="this machine has no ssh for it")
-        return cls(remote, _command(ssh, remote), _environment())
+        return cls(remote, command, _environment())
 
     def fault(self) -> str:
         """What ssh said when it last failed, "" where it did not; waits a moment for those that still run."""
@@ -161,7 +162,8 @@ def _command(ssh: str, remote: str) -> list[str]:
     try:
         host, port = found.hostname or "", found.port
     except ValueError as error:
-        raise SandboxError("engine_ssh_failed", host=remote, reason=str(error)) from error
+        named = f"ssh://{remote.rpartition('@')[2]}"  # a password before it is told nobody
+        raise SandboxError("engine_ssh_failed", host=named, reason=str(error)) from error
     user = found.username or ""
     if not host or found.password or host.startswith("-") or user.startswith("-") or found.query:
         named = f"ssh://{host}"

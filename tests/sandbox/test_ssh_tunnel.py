@@ -182,6 +182,14 @@ def _echoing(folder: Path) -> SshTunnel:
     return SshTunnel.open("ssh://host", {"PATH": str(folder)})
 
 
+@pytest.mark.parametrize("address", ["ssh://me:geheim@there", "ssh://me:geheim@there:port"])
+@pytest.mark.parametrize("path", ["", os.environ.get("PATH", "")])
+def test_a_password_is_told_nobody(address: str, path: str) -> None:
+    with pytest.raises(SandboxError) as refused:
+        SshTunnel.open(address, {"PATH": path})
+    assert "geheim" not in str(refused.value.fields)
+
+
 def test_one_direction_may_end_before_the_other(tmp_path: Path) -> None:
     tunnel = _echoing(tmp_path)
     place = Path(tunnel.address.removeprefix("unix://"))

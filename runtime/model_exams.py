@@ -97,6 +97,9 @@ class ExamRoom:
             self._tell(state="failed", code=error.code, fields=dict(error.fields))
         else:
             self._tell(state="done")
+        finally:
+            if self._run is not None and self._run.state == "running":  # a bug, which surfaces elsewhere
+                self._tell(state="stopped")
 
     def _on_step(self, step: Step) -> None:
         results = dict(self._run.results) if self._run else {}

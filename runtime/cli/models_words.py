@@ -48,9 +48,11 @@ def examined(exam: Row | None) -> str:
     """What the exam showed, in a few words."""
     if not exam:
         return _("not examined")
-    if not exam["badges"]:
-        return _("examined, no badges")
-    return _("examined: {badges}").format(badges=", ".join(exam["badges"]))
+    if exam["badges"]:
+        return _("examined: {badges}").format(badges=", ".join(exam["badges"]))
+    if any(score["code"] == "exam_time_up" for score in exam["scores"].values()):
+        return _("exam cut short, no badges so far")
+    return _("examined, no badges")
 
 
 def abilities(row: Row) -> list[str]:

@@ -20,7 +20,7 @@ RESULT = Exam(ModelKey("one", 1, "0"), "", 0.0, 1.0, False, {})
 class Sitting:
     """Takes two steps; then waits until `over` is set, and fails where there is an `error`."""
 
-    def __init__(self, error: OrionError | None = None) -> None:
+    def __init__(self, error: Exception | None = None) -> None:
         self.over = asyncio.Event()
         self.ended = False
         self.error = error
@@ -85,5 +85,22 @@ def test_an_exam_that_fails_says_why() -> None:
         room.begin(ONE)
         run = (await room.step(3))["run"]
         assert (run["state"], run["code"], run["fields"]) == ("failed", "model_too_large", {"path": "x"})
+
+    asyncio.run(work())
+
+
+def test_an_exam_that_a_bug_ends_does_not_look_as_if_it_ran() -> None:
+    async def work() -> None:
+        sitting = Sitting(ZeroDivisionError())
+        room = ExamRoom(sitting.sit)
+        room.begin(ONE)
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, _what: None)
+        sitting.over.set()
+        seen = -1
+        while (told := await room.step(seen))["run"]["state"] == "running":
+            seen = told["step"]
+        assert told["run"]["state"] == "stopped"
+        assert not room.examines("one")
+        await room.stop()
 
     asyncio.run(work())

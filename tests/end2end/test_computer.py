@@ -48,6 +48,19 @@ def in_front(title: str) -> dict[str, Any]:
     return once(f"xdotool getactivewindow getwindowname 2>/dev/null | grep -q {shlex.quote(title)}")
 
 
+NOTES = "/workspace/notes.txt"
+SAVE = f"""
+until test -s {NOTES}; do
+    name=$(xdotool getactivewindow getwindowname 2>/dev/null)
+    sleep 1
+    test -s {NOTES} && break
+    case $name in
+        "Save As") xdotool key ctrl+a; xdotool type {NOTES}; xdotool key Return ;;
+        *Mousepad*) xdotool key ctrl+s ;;
+    esac
+done"""
+"""Ends when the note is saved; what the dialog lost, since it had only just come, is typed again."""
+
 STEPS = [
     {"say": "I write a note in the editor first."},
     once("xdotool search --onlyvisible --class tint2 >/dev/null 2>&1"),
@@ -57,9 +70,9 @@ STEPS = [
     computer("type", text=TEXT),
     computer("key", text="ctrl+s"),
     in_front("Save As"),
-    computer("type", text="/workspace/notes.txt"),
+    computer("type", text=NOTES),
     computer("key", text="Return"),
-    once("test -s /workspace/notes.txt"),
+    call("bash", command=SAVE, timeout=60),
     NEXT,
     call("browser", action="open", url="file:///workspace/form.html"),
     call("browser", action="fill", target="Name", text=NAME),
@@ -67,7 +80,7 @@ STEPS = [
     computer("wait", duration=LONG),
     NEXT,
     call("browser", action="click", target="Send"),
-    call("bash", command="cat /workspace/notes.txt"),
+    call("bash", command=f"cat {NOTES}"),
     computer("screenshot"),
     {"say": "The note is saved and the form was sent."},
 ]
